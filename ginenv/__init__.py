@@ -1,0 +1,1 @@
+"""Gin rummy for bots: rules, environments and a fast native engine."""

@@ -1,0 +1,132 @@
+"""Shuffle and deal: begins a game or a hand in a STATE. With `ginenv.step` the only writer of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.cards import BIT, NO_CARD, POINTS
+from ginenv.jit import kernel
+from ginenv.rng import below, mix
+from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
+
+_DEALER_STREAM = 1 << 40
+"""Index of the stream that draws the first dealer; hands use the indices from 0 up."""
+
+
+@kernel
+def new_game(s, rules, seed):  # type: ignore[no-untyped-def]
+    """Begin a game in STATE ``s``: scores at zero, a random first dealer (H14), and its first hand dealt.
+
+    Args:
+        s: A STATE record, overwritten.
+        rules: A RULES record.
+        seed: Names the game (int64, not negative): all its decks follow from it.
+    """
+    reset_game(s, seed)
+    s["dealer"] = below(mix(seed, _DEALER_STREAM), 0, rules["players"])
+    deal(s, rules)
+
+
+@kernel
+def reset_game(s, seed):  # type: ignore[no-untyped-def]
+    """Put scores, boxes and the count of hands of ``s`` back to the start of a game."""
+    s["seed"] = seed
+    s["hand_number"] = 0
+    s["first_home"] = NO_SEAT
+    for seat in range(SEATS):
+        s["scores"][seat] = 0
+        s["boxes"][seat] = 0
+
+
+@kernel
+def deal(s, rules):  # type: ignore[no-untyped-def]
+    """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
+    n = 0
+    for suit in range(rules["suits"]):
+        for rank in range(rules["ranks"]):
+            s["order"][n] = suit * 13 + rank
+            n += 1
+    key = mix(s["seed"], s["hand_number"])
+    for i in range(n - 1, 0, -1):  # Fisher-Yates
+        j = below(key, i, i + 1)
+        card = s["order"][i]
+        s["order"][i] = s["order"][j]
+        s["order"][j] = card
+    _deal_out(s, rules, n)
+
+
+@kernel
+def deal_deck(s, rules, deck):  # type: ignore[no-untyped-def]
+    """Deal from a given deck: uint8 cards, shape (ranks * suits,), the first card is dealt first."""
+    n = deck.shape[0]
+    for i in range(n):
+        s["order"][n - 1 - i] = deck[i]
+    _deal_out(s, rules, n)
+
+
+@kernel
+def _deal_out(s, rules, n):  # type: ignore[no-untyped-def]
+    """Deal hands, upcard and stock (H1) from the ``n`` cards of ``order``, the last one first."""
+    players = np.int64(rules["players"])
+    non_dealer = (np.int64(s["dealer"]) + 1) % players
+    for seat in range(players):
+        s["hand"][seat] = 0
+        s["known"][seat] = 0
+        s["thrown"][seat] = 0
+        s["refused"][seat] = 0
+        s["points"][seat] = 0
+        s["deadwood"][seat] = 0
+    top = n
+    for _ in range(rules["cards_dealt"]):
+        seat = non_dealer
+        for _ in range(players):
+            top -= 1
+            s["hand"][seat] |= BIT[s["order"][top]]
+            seat = seat + 1 if seat + 1 < players else 0
+    top -= 1
+    upcard = np.int64(s["order"][top])
+    s["order"][ORDER - 1] = upcard
+    s["n_pile"] = 1
+    s["n_stock"] = top
+    s["upcard"] = upcard
+
+    s["knock_limit"] = rules["knock_limit"]
+    s["multiplier"] = 1
+    if rules["oklahoma"]:  # V1
+        s["knock_limit"] = POINTS[upcard]
+        if rules["ace_means_gin"] and upcard % 13 == 0:
+            s["knock_limit"] = 0
+        if rules["spades_double"] and upcard < 13:
+            s["multiplier"] = 2
+
+    for i in range(RING):
+        s["draws"][i] = NO_CARD
+        s["throws"][i] = NO_CARD
+    for i in range(3):
+        s["melds"][i] = 0
+    s["laid"] = 0
+    s["turn"] = 0
+    s["phase"] = UPCARD_PHASE
+    s["seat"] = non_dealer
+    s["first"] = non_dealer
+    s["passes"] = 0
+    s["drawn"] = NO_CARD
+    s["taken"] = 0
+    s["kind"] = 0
+    s["knocker"] = NO_SEAT
+    s["winner"] = NO_SEAT
+    s["choices"] = (1 << TAKE) | (1 << PASS)
+    s["discards"] = 0
+    s["knocks"] = 0
+
+
+def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4) -> list[int]:
+    """Return the deck that `deal` deals for a seed and a hand: card numbers, the first one is dealt first."""
+    deck = [suit * 13 + rank for suit in range(suits) for rank in range(ranks)]
+    key = mix(seed, hand_number)
+    for i in range(len(deck) - 1, 0, -1):
+        j = int(below(key, i, i + 1))
+        deck[i], deck[j] = deck[j], deck[i]
+    return deck[::-1]
+
+

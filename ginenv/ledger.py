@@ -1,0 +1,73 @@
+"""Games: the running score, who deals next, and the bonuses at the end (H14, G1-G5, G8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.jit import kernel
+from ginenv.rules import DEALERS, SHUTOUTS
+from ginenv.state import NO_SEAT
+
+_LOSER, _WINNER, _ALTERNATE = (DEALERS.index(d) for d in ("loser", "winner", "alternate"))
+_DOUBLE, _ADD = (SHUTOUTS.index(s) for s in ("double", "add"))
+
+
+@kernel
+def enter_hand(s, rules):  # type: ignore[no-untyped-def]
+    """Add the finished hand in STATE ``s`` to scores and boxes, and name the next dealer."""
+    s["hand_number"] += 1
+    winner = s["winner"]
+    if winner == NO_SEAT:  # a dead hand: no score, no box, the same dealer deals again (H11, S5)
+        return
+    players = rules["players"]
+    s["boxes"][winner] += 1
+    for seat in range(players):
+        s["scores"][seat] += s["points"][seat]
+    if s["first_home"] == NO_SEAT and rules["target"] > 0 and s["scores"][winner] >= rules["target"]:
+        s["first_home"] = winner
+    if rules["next_dealer"] == _WINNER:
+        s["dealer"] = winner
+    elif rules["next_dealer"] == _LOSER:
+        s["dealer"] = 1 - winner
+    elif rules["next_dealer"] == _ALTERNATE:
+        s["dealer"] = (s["dealer"] + 1) % players
+
+
+@kernel
+def game_over(s, rules):  # type: ignore[no-untyped-def]
+    """Return whether the game in ``s`` has ended, by its target (G1) or its number of hands (G8)."""
+    if rules["target"] > 0:
+        return s["first_home"] != NO_SEAT
+    return s["hand_number"] >= rules["hands"]
+
+
+@kernel
+def final_total(s, rules, seat):  # type: ignore[no-untyped-def]
+    """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now."""
+    total = np.int64(s["scores"][seat])
+    if s["first_home"] == seat:
+        total += rules["game_bonus"]
+        if s["boxes"][1 - seat] == 0:
+            if rules["shutout"] == _ADD:
+                total += rules["shutout_bonus"]
+            elif rules["shutout"] == _DOUBLE:
+                # "doubles their entire total, game bonus included": the boxes are part of the total (G4)
+                return 2 * (total + s["boxes"][seat] * rules["box_bonus"])
+    return total + s["boxes"][seat] * rules["box_bonus"]
+
+
+@kernel
+def margin(s, rules, seat):  # type: ignore[no-untyped-def]
+    """Return by how many points ``seat`` wins the game in ``s`` (negative: loses), for two players (G5)."""
+    return final_total(s, rules, seat) - final_total(s, rules, 1 - seat)
+
+
+@kernel
+def game_winner(s, rules):  # type: ignore[no-untyped-def]
+    """Return the seat that wins the game in ``s``: the higher total, else who was home first; NO_SEAT when level (G5)."""
+    lead = margin(s, rules, 0)
+    if lead > 0:
+        return 0
+    if lead < 0:
+        return 1
+    return np.int64(s["first_home"])

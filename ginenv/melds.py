@@ -1,0 +1,443 @@
+"""Melds, deadwood, arrangements and layoffs: masks in, numbers and masks out, no game state.
+
+How it works. Cards that no set uses can only be in runs, and runs live inside one suit: a table of 8,192
+entries holds, for each content of a lane, the least points that runs leave loose. At most three ranks of
+an 11-card hand can hold sets, each in at most six ways (no set, all four, four ways to leave one out),
+so every choice of sets can be tried, and costs four look-ups.
+
+With a longest meld (C6) of 3 or 4 a row of cards may not split into melds without a rest; from 5 on it always does.
+So three tables cover every limit as far as deadwood goes; which melds a long row is split into matters only
+for what can be laid off on them, and has a slower path of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.cards import LANE, count, total
+from ginenv.jit import kernel
+
+MAX_HAND = 11
+"""The most cards a hand can have: ten and the one just drawn."""
+MAX_MELDS = 3
+"""The most melds that eleven cards can make."""
+NO_LIMIT = 13
+"""`longest` where melds may have any length."""
+
+
+def _loose_table() -> np.ndarray:
+    """Return the least points that runs leave loose: uint8, shape (3, 8192) for longest = 3, 4, 5 and more."""
+    table = np.zeros((3, 1 << 13), dtype=np.uint8)
+    for row, longest in enumerate((3, 4, 5)):
+        for lane in range(1, 1 << 13):
+            top = lane.bit_length() - 1
+            best = int(table[row, lane & ~(1 << top)]) + min(top + 1, 10)  # the highest card is loose
+            for length in range(3, longest + 1):  # or it ends a run
+                run = ((1 << length) - 1) << (top - length + 1) if top >= length - 1 else 0
+                if run == 0 or lane & run != run:
+                    break
+                best = min(best, int(table[row, lane & ~run]))
+            table[row, lane] = best
+    return table
+
+
+def _set_tables() -> tuple[np.ndarray, np.ndarray]:
+    """Return the choices of a set by which suits hold the rank: masks for rank 0, and how many there are."""
+    masks = np.zeros((2, 16, 6), dtype=np.int64)
+    counts = np.ones((2, 16), dtype=np.int64)  # the first choice is always no set at all
+    for row, longest in enumerate((3, 4)):
+        for suits in range(16):
+            sets = [s for s in range(1, 16) if s & ~suits == 0 and 3 <= s.bit_count() <= longest]
+            for n, chosen in enumerate(sorted(sets, key=lambda s: -s.bit_count()), start=1):
+                masks[row, suits, n] = sum(1 << (16 * suit) for suit in range(4) if chosen >> suit & 1)
+            counts[row, suits] = 1 + len(sets)
+    return masks, counts
+
+
+_LOOSE = _loose_table()
+_SETS, _SET_COUNT = _set_tables()
+
+
+@kernel
+def loose_in_runs(hand, longest):  # type: ignore[no-untyped-def]
+    """Return the least points of ``hand`` that no run can hold (no sets)."""
+    row = min(longest, 5) - 3
+    return (
+        np.int64(_LOOSE[row, hand & LANE])
+        + np.int64(_LOOSE[row, (hand >> 16) & LANE])
+        + np.int64(_LOOSE[row, (hand >> 32) & LANE])
+        + np.int64(_LOOSE[row, hand >> 48])
+    )
+
+
+@kernel
+def set_ranks(hand):  # type: ignore[no-untyped-def]
+    """Return the ranks held three or four times, as the bits of one lane."""
+    a, b, c, d = hand & LANE, (hand >> 16) & LANE, (hand >> 32) & LANE, hand >> 48
+    return (a & b & (c | d)) | (c & d & (a | b))
+
+
+@kernel
+def suits_of(hand, rank):  # type: ignore[no-untyped-def]
+    """Return the suits in which ``hand`` holds ``rank``, as four bits."""
+    x = hand >> rank
+    return (x & 1) | ((x >> 15) & 2) | ((x >> 30) & 4) | ((x >> 45) & 8)
+
+
+@kernel
+def set_choices(hand, longest):  # type: ignore[no-untyped-def]
+    """Return all ways to choose sets from ``hand`` (11 cards at most), to be numbered by `chosen_sets`.
+
+    Returns:
+        ``(n, n1, n2, k1, k2, k3)``: the number of ways, of those for the first and the second rank, and a key
+        for each of up to three ranks. Way 0 has no sets.
+    """
+    ranks = set_ranks(hand)
+    if ranks == 0:
+        return 1, 1, 1, 0, 0, 0
+    row = min(longest, 4) - 3
+    n1, n2, n3 = 1, 1, 1
+    k1, k2, k3 = 0, 0, 0
+    rank = count((ranks & -ranks) - 1)
+    suits = suits_of(hand, rank)
+    n1, k1 = _SET_COUNT[row, suits], rank * 32 + row * 16 + suits
+    ranks &= ranks - 1
+    if ranks != 0:
+        rank = count((ranks & -ranks) - 1)
+        suits = suits_of(hand, rank)
+        n2, k2 = _SET_COUNT[row, suits], rank * 32 + row * 16 + suits
+        ranks &= ranks - 1
+        if ranks != 0:
+            rank = count((ranks & -ranks) - 1)
+            suits = suits_of(hand, rank)
+            n3, k3 = _SET_COUNT[row, suits], rank * 32 + row * 16 + suits
+    return n1 * n2 * n3, n1, n2, k1, k2, k3
+
+
+@kernel
+def one_set(key, way):  # type: ignore[no-untyped-def]
+    """Return the mask of the set that ``way`` chooses for one rank's key of `set_choices`; 0 for none."""
+    return _SETS[(key >> 4) & 1, key & 15, way] << (key >> 5)
+
+
+@kernel
+def chosen_sets(choices, way):  # type: ignore[no-untyped-def]
+    """Return the three sets (masks, 0 for none) of choice number ``way`` of `set_choices`."""
+    _, n1, n2, k1, k2, k3 = choices
+    if way < n1:  # nearly always: one rank at the most, so spare the divisions
+        return one_set(k1, way), 0, 0
+    rest = way // n1
+    return one_set(k1, way % n1), one_set(k2, rest % n2), one_set(k3, rest // n2)
+
+
+@kernel
+def deadwood(hand, longest):  # type: ignore[no-untyped-def]
+    """Return the least deadwood of ``hand`` over all choices of disjoint melds (C5).
+
+    Args:
+        hand: Mask of at most 11 cards.
+        longest: Longest meld allowed, 3 to 13 (C6).
+    """
+    best = loose_in_runs(hand, longest)
+    if set_ranks(hand) == 0:
+        return best
+    choices = set_choices(hand, longest)
+    for way in range(1, choices[0]):
+        s1, s2, s3 = chosen_sets(choices, way)
+        best = min(best, loose_in_runs(hand & ~(s1 | s2 | s3), longest))
+    return best
+
+
+@kernel
+def in_a_meld(hand, bit):  # type: ignore[no-untyped-def]
+    """Return whether the card with mask ``bit`` is in any possible meld of ``hand``, which holds it."""
+    up, down = bit << 1, bit >> 1
+    # Lanes have three unused bits on top, so a shift never runs into the next suit.
+    if hand & up and (hand & (up << 1) or hand & down):
+        return True
+    if hand & down and hand & (down >> 1):
+        return True
+    place = count(bit - 1)
+    return count(suits_of(hand, place & 15)) >= 3
+
+
+@kernel
+def extend(run, loose):  # type: ignore[no-untyped-def]
+    """Return the cards of ``loose`` that chain onto ``run`` at either end (H9), as a mask."""
+    laid = 0
+    end = (run << 1) & ~run & loose
+    while end != 0:
+        laid |= end
+        end = (end << 1) & loose
+    end = (run >> 1) & ~run & loose
+    while end != 0:
+        laid |= end
+        end = (end >> 1) & loose
+    return laid
+
+
+@kernel
+def is_set(meld):  # type: ignore[no-untyped-def]
+    """Return whether ``meld``, which is a legal meld, is a set (else it is a run)."""
+    return meld & (meld - 1) & ~((meld & -meld) << 1) == meld & (meld - 1)
+
+
+@kernel
+def fourth_card(meld, longest):  # type: ignore[no-untyped-def]
+    """Return the mask of the card that could still join the set ``meld``; 0 when there is none."""
+    if longest < 4 or count(meld) != 3:
+        return 0
+    rank = count((meld & -meld) - 1) & 15
+    return (0x0001000100010001 << rank) & ~meld
+
+
+@kernel
+def _reach(run, loose, longest):  # type: ignore[no-untyped-def]
+    """Return the cards of ``loose`` that could be laid on ``run`` in some way, within ``longest`` cards."""
+    room = longest - count(run)
+    laid = 0
+    up = (run << 1) & ~run & loose
+    down = (run >> 1) & ~run & loose
+    for _ in range(room):
+        laid |= up | down
+        up = (up << 1) & loose
+        down = (down >> 1) & loose
+    return laid
+
+
+@kernel
+def _best_runs(lane, deck, kept, longest):  # type: ignore[no-untyped-def]
+    """Return the split of ``lane`` (one suit's cards) into runs that leaves least, then fewest layoffs.
+
+    Args:
+        lane: Cards of one suit that no set uses, in their place in the mask.
+        deck: All cards that are not in the hand: what others could lay off.
+        kept: Cards that can be laid off anyway (on sets), which need not be counted again.
+        longest: Longest meld allowed.
+
+    Returns:
+        ``(runs, starts)``: all cards in runs, and the lowest card of each run.
+    """
+    if longest >= NO_LIMIT:
+        inner = lane & (lane << 1) & (lane >> 1)
+        runs = inner | (inner << 1) | (inner >> 1)
+        return runs, runs & ~(runs << 1)
+    # Every way to cover the lane by runs of 3 to `longest`, depth first with an explicit stack. Fields: cards
+    # still to decide, cards in runs, their starts.
+    stack = np.empty((160, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = lane, 0, 0
+    depth = 1
+    best_runs, best_starts, best_loose, best_layoffs = 0, 0, 1 << 30, 1 << 30
+    while depth > 0:
+        depth -= 1
+        left, runs, starts = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        if left == 0:
+            loose = total(lane & ~runs)
+            if loose > best_loose:
+                continue
+            reach = 0
+            todo = starts
+            while todo != 0:
+                first = todo & -todo
+                todo &= todo - 1
+                reach |= _reach(run_from(first, runs, starts), deck, longest)
+            layoffs = count(reach & ~kept)
+            if loose < best_loose or layoffs < best_layoffs:
+                best_runs, best_starts, best_loose, best_layoffs = runs, starts, loose, layoffs
+            continue
+        first = left & -left
+        stack[depth, 0], stack[depth, 1], stack[depth, 2] = left & ~first, runs, starts
+        depth += 1
+        run = first
+        for length in range(2, longest + 1):
+            run |= run << 1
+            if run & ~left != 0:
+                break
+            if length >= 3:
+                stack[depth, 0], stack[depth, 1], stack[depth, 2] = left & ~run, runs | run, starts | first
+                depth += 1
+    return best_runs, best_starts
+
+
+@kernel
+def run_from(first, runs, starts):  # type: ignore[no-untyped-def]
+    """Return the run whose lowest card is ``first``, of all cards in runs and the lowest cards of each."""
+    run = first
+    nxt = first << 1
+    while nxt & runs & ~starts != 0:
+        run |= nxt
+        nxt <<= 1
+    return run
+
+
+@kernel
+def arrange(hand, deck, longest, melds):  # type: ignore[no-untyped-def]
+    """Write the best arrangement of ``hand`` into ``melds`` and return its deadwood.
+
+    Best is the least deadwood, and among equals the one that leaves the fewest cards of ``deck`` that could be laid off
+    on it, chains counted card by card. A further tie goes to the first way found, with the larger sets.
+
+    Args:
+        hand: Mask of at most 11 cards.
+        deck: Mask of the whole deck (the hand's own cards are not counted).
+        longest: Longest meld allowed, 3 to 13 (C6).
+        melds: Receives masks, 0 for none: int64, shape (3,).
+    """
+    others = deck & ~hand
+    choices = set_choices(hand, longest)
+    best, best_layoffs = 1 << 30, 1 << 30
+    for way in range(choices[0]):
+        s1, s2, s3 = chosen_sets(choices, way)
+        rest = hand & ~(s1 | s2 | s3)
+        loose = loose_in_runs(rest, longest)
+        if loose > best:
+            continue
+        on_sets = 0
+        for one in (s1, s2, s3):
+            if one != 0:
+                on_sets |= fourth_card(one, longest) & others
+        layoffs = on_sets
+        runs, starts = 0, 0
+        for suit in range(4):
+            lane = rest & (LANE << (16 * suit))
+            if _LOOSE[2, lane >> (16 * suit)] == total(lane):
+                continue  # no run in this suit
+            lane_runs, lane_starts = _best_runs(lane, others, on_sets, longest)
+            runs |= lane_runs
+            starts |= lane_starts
+        todo = starts
+        while todo != 0:
+            first = todo & -todo
+            todo &= todo - 1
+            run = run_from(first, runs, starts)
+            layoffs |= extend(run, others) if longest >= NO_LIMIT else _reach(run, others, longest)
+        n_layoffs = count(layoffs)
+        if loose < best or n_layoffs < best_layoffs:
+            best, best_layoffs = loose, n_layoffs
+            n = 0
+            for one in (s1, s2, s3):
+                if one != 0:
+                    melds[n] = one
+                    n += 1
+            todo = starts
+            while todo != 0:
+                melds[n] = run_from(todo & -todo, runs, starts)
+                todo &= todo - 1
+                n += 1
+            for empty in range(n, MAX_MELDS):
+                melds[empty] = 0
+    return best
+
+
+@kernel
+def _chains(hand, melds):  # type: ignore[no-untyped-def]
+    """Return the cards of ``hand`` that chain onto the runs among ``melds``, with no limit on their length."""
+    laid = 0
+    for i in range(MAX_MELDS):
+        if melds[i] != 0 and not is_set(melds[i]):
+            laid |= extend(melds[i], hand)
+    return laid
+
+
+@kernel
+def _limited_chains(hand, melds, longest):  # type: ignore[no-untyped-def]
+    """Return the best cards of ``hand`` to lay on the runs among ``melds`` where no meld may pass ``longest``.
+
+    Tries every length at each end of each run; the rest of the hand melds by itself (runs only).
+    """
+    best_laid, best = 0, loose_in_runs(hand, longest)
+    n_ends = longest - 2  # a run of three can grow by 0 to longest - 3 cards at an end
+    n_runs = 0
+    for i in range(MAX_MELDS):
+        if melds[i] != 0 and not is_set(melds[i]):
+            n_runs += 1
+    for way in range(1, (n_ends * n_ends) ** n_runs):
+        laid = 0
+        code = way
+        legal = True
+        for i in range(MAX_MELDS):
+            run = melds[i]
+            if run == 0 or is_set(run):
+                continue
+            high, low = code % n_ends, (code // n_ends) % n_ends
+            code //= n_ends * n_ends
+            if count(run) + high + low > longest:
+                legal = False
+                break
+            up, down = (run << 1) & ~run, (run >> 1) & ~run
+            for _ in range(high):
+                legal = legal and up & hand & ~laid != 0 and count(up) == 1
+                laid |= up
+                up <<= 1
+            for _ in range(low):
+                legal = legal and down & hand & ~laid != 0 and count(down) == 1
+                laid |= down
+                down >>= 1
+            if not legal:
+                break
+        if legal:
+            loose = loose_in_runs(hand & ~laid, longest)
+            if loose < best:
+                best, best_laid = loose, laid
+    return best_laid
+
+
+@kernel
+def defend(hand, melds, longest):  # type: ignore[no-untyped-def]
+    """Return the defender's least deadwood over all own melds and layoffs together (H9, H10).
+
+    Once it is settled which sets are held and which fourth cards are laid on sets, laying off whatever chains onto
+    a run is never worse than melding it: both leave nothing, and a chain takes the whole row of cards it reaches. With
+    a limit on melds that no longer holds, and every length is tried.
+
+    Args:
+        hand: Mask of the defender's cards, at most 10.
+        melds: The knocker's melds as laid down: int64 masks, shape (3,), 0 for none.
+        longest: Longest meld allowed (C6), layoffs included.
+
+    Returns:
+        ``(deadwood, laid)``: the least deadwood and the mask of the cards laid off. The defender's own melds are
+        what `arrange` finds in the rest of the hand.
+    """
+    fourths = 0
+    for i in range(MAX_MELDS):
+        if melds[i] != 0 and is_set(melds[i]):
+            fourths |= fourth_card(melds[i], longest) & hand
+    best, best_laid = 1 << 30, 0
+    on_sets = fourths
+    while True:  # every subset of the fourth cards, all of them first
+        rest = hand & ~on_sets
+        choices = set_choices(rest, longest)
+        for way in range(choices[0]):
+            s1, s2, s3 = chosen_sets(choices, way)
+            free = rest & ~(s1 | s2 | s3)
+            if longest >= NO_LIMIT:
+                laid = _chains(free, melds)
+            else:
+                laid = _limited_chains(free, melds, longest)
+            loose = loose_in_runs(free & ~laid, longest)
+            if loose < best:
+                best, best_laid = loose, on_sets | laid
+        if on_sets == 0:
+            return best, best_laid
+        on_sets = (on_sets - 1) & fourths
+
+
+@kernel
+def knock_discards(hand, allowed, limit, longest):  # type: ignore[no-untyped-def]
+    """Return the cards of ``allowed`` whose discard leaves ``hand`` with deadwood within ``limit``, as a mask.
+
+    A discard lowers the least deadwood by its own points at most, so most hands need a single look.
+    """
+    now = deadwood(hand, longest)
+    knocks = 0
+    if now - 10 > limit:
+        return knocks
+    todo = allowed
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        points = min((count(bit - 1) & 15) + 1, 10)
+        if now - points <= limit and deadwood(hand & ~bit, longest) <= limit:
+            knocks |= bit
+    return knocks

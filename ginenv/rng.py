@@ -1,0 +1,46 @@
+"""Random numbers as a pure function of a key: repeatable across tables, threads and processes.
+
+There is no generator object to carry along: a *key* (int64) names a stream, and the i-th number of a stream is a
+hash of key and i (SplitMix64: Steele, Lea & Flood, OOPSLA 2014). A table's deck is a function of the
+game's seed and the number of the hand, whatever else runs beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.jit import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32, _S1 = (np.uint64(n) for n in (30, 27, 31, 32, 1))
+
+
+@kernel
+def _hash(key, index):  # type: ignore[no-untyped-def]
+    x = np.uint64(key) + (np.uint64(index) + _S1) * _GOLDEN
+    x = (x ^ (x >> _S30)) * _M1
+    x = (x ^ (x >> _S27)) * _M2
+    return x ^ (x >> _S31)
+
+
+@kernel
+def mix(key, index):  # type: ignore[no-untyped-def]
+    """Return a new key (int64, never negative) made of ``key`` and ``index``."""
+    return np.int64(_hash(key, index) >> _S1)
+
+
+@kernel
+def below(key, index, n):  # type: ignore[no-untyped-def]
+    """Return the ``index``-th number of stream ``key``, uniform in 0 … n-1 (int64); n at most 2**32.
+
+    The bias of the multiply-and-shift method is below n / 2**32, which no experiment here can see.
+    """
+    return np.int64(((_hash(key, index) >> _S32) * np.uint64(n)) >> _S32)
+
+
+@kernel
+def uniform(key, index):  # type: ignore[no-untyped-def]
+    """Return the ``index``-th number of stream ``key``, uniform in [0, 1) (float64)."""
+    return np.float64(_hash(key, index) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,223 @@
+"""The rules as data: frozen `Rules`, checked for sense, and `PRESETS` with their sources.
+
+Every field names the id of the rule it sets (docs/rules.md). Kernels get the same numbers as one structured record
+(`Rules.record`), people get the dataclass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ginenv.cards import deck_mask
+
+SHUTOUTS = ("none", "double", "add")
+DEALERS = ("loser", "winner", "alternate")
+
+RULES = np.dtype(
+    [
+        ("deck", np.int64),
+        *(
+            (name, np.int32)
+            for name in (
+                "players ranks suits cards_dealt longest_meld knock_limit gin_bonus undercut_bonus "
+                "undercut_ties big_gin big_gin_bonus oklahoma ace_means_gin spades_double straight "
+                "discard_taken dead_stock turn_limit target hands box_bonus game_bonus shutout "
+                "shutout_bonus next_dealer"
+            ).split()
+        ),
+    ],
+    align=True,
+)
+"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout`` and ``next_dealer`` are indices of
+`SHUTOUTS` and `DEALERS`; a target or number of hands that is not set is 0."""
+
+
+def _rule(default: Any, ids: str, what: str) -> Any:
+    return field(default=default, metadata={"ids": ids, "what": what})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a game; the defaults are the preset ``modern``.
+
+    Raises:
+        ValueError: when a value, or a combination of values, makes no game; the sentence names the field.
+    """
+
+    name: str = _rule("modern", "", "name of the preset these rules began as")
+    players: int = _rule(2, "H1", "players at the table")
+    ranks: int = _rule(13, "C1", "ranks in the deck, from the ace up")
+    suits: int = _rule(4, "C1", "suits in the deck")
+    cards_dealt: int = _rule(10, "H1", "cards in a hand")
+    longest_meld: int = _rule(13, "C6", "most cards in a meld, layoffs included (13: no limit)")
+    knock_limit: int = _rule(10, "H6", "most deadwood to knock with")
+    gin_bonus: int = _rule(25, "S3", "points for gin")
+    undercut_bonus: int = _rule(25, "S2", "points for an undercut")
+    undercut_ties: bool = _rule(True, "S2", "equal deadwood is an undercut")
+    big_gin: bool = _rule(False, "H8 V4", "eleven melded cards may be declared without a discard")
+    big_gin_bonus: int = _rule(31, "S4", "points for big gin")
+    oklahoma: bool = _rule(False, "V1", "the first upcard's value is the knock limit")
+    ace_means_gin: bool = _rule(False, "V1", "Oklahoma: with an ace upcard only gin ends the hand")
+    spades_double: bool = _rule(False, "V1", "Oklahoma: a spade upcard doubles what the hand scores")
+    straight: bool = _rule(False, "V3", "only gin ends a hand")
+    discard_taken: bool = _rule(False, "H4", "the card just taken may be discarded again")
+    dead_stock: int = _rule(2, "H11", "cards left in the stock that end the hand")
+    turn_limit: int = _rule(100, "H15", "turns after which a hand is dead")
+    target: int | None = _rule(100, "G1", "points that end a game (None: see hands)")
+    hands: int | None = _rule(None, "G8", "hands that end a game, where no target does")
+    box_bonus: int = _rule(25, "G2", "points for each hand won, added when the game ends")
+    game_bonus: int = _rule(100, "G3", "points for reaching the target")
+    shutout: Literal["none", "double", "add"] = _rule("double", "G4", "what a game without a won hand costs")
+    shutout_bonus: int = _rule(100, "G4", "points that a shutout adds, where it adds")
+    next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            _check_type(spec.name, getattr(self, spec.name), str(spec.type))
+        for name, low, high in (
+            ("players", 2, 2),
+            ("ranks", 3, 13),
+            ("suits", 1, 4),
+            ("cards_dealt", 1, 10),
+            ("longest_meld", 3, 13),
+            ("knock_limit", 0, 100),
+            ("gin_bonus", 0, 1000),
+            ("undercut_bonus", 0, 1000),
+            ("big_gin_bonus", 0, 1000),
+            ("dead_stock", 0, 50),
+            ("turn_limit", 1, 10_000),
+            ("target", 1, 10_000),
+            ("hands", 1, 1000),
+            ("box_bonus", 0, 1000),
+            ("game_bonus", 0, 10_000),
+            ("shutout_bonus", 0, 10_000),
+        ):
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                wanted = str(low) if low == high else f"{low} to {high}"
+                raise ValueError(f"rules: {name}={value} is out of range: {wanted} is possible")
+        self._check_sense()
+
+    def _check_sense(self) -> None:
+        deck, needed = self.ranks * self.suits, self.players * self.cards_dealt + 1 + self.dead_stock
+        if deck <= needed:
+            raise ValueError(
+                f"rules: a deck of {self.ranks} ranks × {self.suits} suits = {deck} cards is too small: "
+                f"{self.players} hands of {self.cards_dealt}, the upcard and a stock of more than "
+                f"{self.dead_stock} need {needed + 1}"
+            )
+        if (self.target is None) == (self.hands is None):
+            raise ValueError("rules: a game ends by its target or by its number of hands: set just one of them")
+        if self.straight and self.oklahoma:
+            raise ValueError("rules: straight gin has no knock limit, so oklahoma cannot set it: choose one")
+        if self.straight and self.knock_limit != 0:
+            raise ValueError("rules: straight gin has no knocks: knock_limit must be 0")
+        if not self.oklahoma and (self.ace_means_gin or self.spades_double):
+            option = "ace_means_gin" if self.ace_means_gin else "spades_double"
+            raise ValueError(f"rules: {option} is an option of oklahoma: set oklahoma=True as well")
+        if self.shutout == "add" and self.shutout_bonus == 0:
+            raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
+
+    @cached_property
+    def record(self) -> np.void:
+        """The rules as one `RULES` record, for kernels. Do not write to it."""
+        array = np.zeros(1, dtype=RULES)
+        row = array[0]
+        for name in RULES.names or ():
+            if name == "deck":
+                row[name] = deck_mask(self.ranks, self.suits)
+            elif name == "shutout":
+                row[name] = SHUTOUTS.index(self.shutout)
+            elif name == "next_dealer":
+                row[name] = DEALERS.index(self.next_dealer)
+            else:
+                row[name] = int(getattr(self, name) or 0)
+        array.flags.writeable = False
+        return row
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.as_dict()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return every field by name, ready for JSON."""
+        return {spec.name: getattr(self, spec.name) for spec in dataclasses.fields(self)}
+
+    def but(self, **changes: Any) -> Rules:
+        """Return these rules with ``changes``. Raises ValueError for an unknown field or a senseless value."""
+        known = [spec.name for spec in dataclasses.fields(self)]
+        for name in changes:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+                raise ValueError(f"rules: there is no field {name!r}: {hint}")
+        return dataclasses.replace(self, **changes)
+
+
+def _check_type(name: str, value: Any, kind: str) -> None:
+    """Raise ValueError unless ``value`` is of the annotated ``kind``."""
+    if value is None and kind.endswith("| None"):
+        return
+    if kind == "bool":
+        good, wanted = isinstance(value, bool), "True or False"
+    elif kind.startswith("int"):
+        good, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    elif name == "shutout":
+        good, wanted = value in SHUTOUTS, "one of " + ", ".join(SHUTOUTS)
+    elif name == "next_dealer":
+        good, wanted = value in DEALERS, "one of " + ", ".join(DEALERS)
+    else:
+        good, wanted = isinstance(value, str), "a text"
+    if not good:
+        raise ValueError(f"rules: {name}={value!r} should be {wanted}")
+
+
+_MODERN = Rules()
+
+PRESETS: dict[str, Rules] = {
+    "modern": _MODERN,
+    "denexa": Rules(
+        name="denexa", undercut_ties=False, shutout="add", next_dealer="winner"
+    ),
+    "historic": Rules(name="historic", gin_bonus=20, undercut_bonus=10, box_bonus=20),
+    "palace": Rules(
+        name="palace", knock_limit=9, gin_bonus=30, undercut_bonus=10, big_gin=True, big_gin_bonus=50,
+        longest_meld=5, box_bonus=0, game_bonus=0, shutout="none",
+    ),
+    "oklahoma": Rules(name="oklahoma", oklahoma=True, ace_means_gin=True, spades_double=True),
+    "straight": Rules(name="straight", straight=True, knock_limit=0),
+    "big_gin": Rules(name="big_gin", big_gin=True),
+    "eaai": Rules(
+        name="eaai", next_dealer="alternate", box_bonus=0, game_bonus=0, shutout="none"
+    ),
+    "openspiel": Rules(
+        name="openspiel", undercut_ties=False, discard_taken=True, target=None, hands=1,
+        box_bonus=0, game_bonus=0, shutout="none",
+    ),
+}  # fmt: skip
+"""Rules by name. Their sources: modern, historic, oklahoma, straight and big_gin are document 001's, denexa is 000's
+second article, palace 004's first half; eaai is the EAAI-21 challenge's Java framework, openspiel what OpenSpiel's
+gin_rummy plays by default (for differential tests)."""
+
+
+def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
+    """Return the rules of a preset, with ``changes``: ``rules("oklahoma", gin_bonus=20)``.
+
+    Raises:
+        ValueError: for an unknown preset or field, or values that make no game.
+    """
+    if isinstance(preset, Rules):
+        return preset.but(**changes)
+    if preset not in PRESETS:
+        close = get_close_matches(str(preset), PRESETS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(PRESETS)}"
+        raise ValueError(f"rules: there is no preset {preset!r}: {hint}")
+    return PRESETS[preset].but(**changes)

@@ -1,0 +1,81 @@
+"""One hand's result: settlement of a knock and its points (S1-S5). Kernels write the result fields of a STATE."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.cards import count, total
+from ginenv.jit import kernel
+from ginenv.melds import arrange, deadwood, defend
+from ginenv.state import NO_SEAT, Kind
+
+_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
+    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD)
+)
+
+
+@kernel
+def score_knock(knocker_deadwood, defender_deadwood, rules):  # type: ignore[no-untyped-def]
+    """Return ``(kind, points)`` of a knock with these counts, the points for whoever wins it (S1, S2)."""
+    undercut = defender_deadwood < knocker_deadwood or (
+        defender_deadwood == knocker_deadwood and rules["undercut_ties"] != 0
+    )
+    if undercut:
+        return _UNDERCUT, knocker_deadwood - defender_deadwood + np.int64(rules["undercut_bonus"])
+    return _KNOCK, defender_deadwood - knocker_deadwood
+
+
+@kernel
+def settle_hands(knocker, defender, deck, rules, melds):  # type: ignore[no-untyped-def]
+    """Settle a knock by the two hands: what both lay down, and what it scores.
+
+    Args:
+        knocker: Mask of the knocker's cards after the discard; of eleven cards for big gin (H8).
+        defender: Mask of the opponent's cards.
+        deck: Mask of the whole deck.
+        rules: A RULES record.
+        melds: int64, shape (3,): the knocker's melds. Given when ``melds[0]`` is not 0, else
+            chosen and written (`ginenv.melds.arrange`).
+
+    Returns:
+        ``(kind, points, knocker_deadwood, defender_deadwood, laid)``; points, without the hand's multiplier, go to the
+        knocker except for an undercut; ``laid`` is the mask of the cards laid off.
+    """
+    longest = rules["longest_meld"]
+    if melds[0] == 0:
+        knocker_deadwood = arrange(knocker, deck, longest, melds)
+    else:
+        knocker_deadwood = total(knocker & ~(melds[0] | melds[1] | melds[2]))
+    if knocker_deadwood == 0:  # no layoffs on gin (H9)
+        loose = deadwood(defender, longest)
+        if count(knocker) > rules["cards_dealt"]:
+            return _BIG_GIN, rules["big_gin_bonus"] + loose, 0, loose, 0
+        return _GIN, rules["gin_bonus"] + loose, 0, loose, 0
+    loose, laid = defend(defender, melds, longest)
+    kind, points = score_knock(knocker_deadwood, loose, rules)
+    return kind, points, knocker_deadwood, loose, laid
+
+
+@kernel
+def settle(s, rules, knocker):  # type: ignore[no-untyped-def]
+    """Settle the hand in STATE ``s`` after ``knocker`` knocked: writes melds, laid, deadwood, points, kind and winner."""
+    defender = 1 - knocker
+    melds = s["melds"]
+    kind, points, own, other, laid = settle_hands(
+        s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds
+    )
+    s["laid"] = laid
+    s["deadwood"][knocker] = own
+    s["deadwood"][defender] = other
+    winner = defender if kind == _UNDERCUT else knocker
+    s["points"][winner] = points * s["multiplier"]
+    s["knocker"] = knocker
+    s["winner"] = winner
+    s["kind"] = kind
+
+
+@kernel
+def dead_hand(s):  # type: ignore[no-untyped-def]
+    """Write the result of a dead hand (S5): no points, no box, nobody's."""
+    s["kind"] = _DEAD
+    s["winner"] = NO_SEAT

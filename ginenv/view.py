@@ -1,0 +1,194 @@
+"""VIEW: what one seat may know, and the only door out of STATE; and worlds sampled from a VIEW.
+
+Seats in a VIEW are relative: 0 is the viewer, 1 the next in turn. Nothing in a VIEW depends on a card that the viewer
+has not seen: the property test in tests/test_view.py permutes what is hidden and compares bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.cards import BIT, NO_CARD, count, lowest
+from ginenv.jit import kernel
+from ginenv.rng import below
+from ginenv.state import (
+    DISCARD_PHASE,
+    FROM_PILE,
+    NO_SEAT,
+    ORDER,
+    OVER_PHASE,
+    RING,
+    SEATS,
+    Kind,
+)
+
+VIEW = np.dtype(
+    [
+        ("hand", np.int64),  # own cards
+        ("known", np.int64, (SEATS,)),  # cards that a seat took from the discard pile and still holds
+        ("thrown", np.int64, (SEATS,)),  # cards that a seat discarded this hand
+        ("refused", np.int64, (SEATS,)),  # upcards that a seat passed over
+        ("in_pile", np.int64),  # cards in the discard pile
+        ("unseen", np.int64),  # cards in the stock or in another hand, for all the viewer knows
+        ("discards", np.int64),  # legal discards; 0 off turn
+        ("knocks", np.int64),  # legal discards of a knock; 0 off turn
+        ("pile", np.uint8, (ORDER,)),  # the discard pile from the top down, NO_CARD behind it
+        ("draws", np.uint8, (RING,)),  # by turn % RING: card drawn (+ FROM_PILE), NO_CARD where not seen
+        ("throws", np.uint8, (RING,)),  # by turn % RING: card discarded, NO_CARD for none yet
+        ("scores", np.int16, (SEATS,)),
+        ("boxes", np.uint8, (SEATS,)),
+        ("cards", np.uint8, (SEATS,)),  # how many cards a seat holds
+        ("hand_number", np.uint16),
+        ("turn", np.uint16),  # turns begun in this hand
+        ("own_turn", np.uint16),  # the viewer's turns begun in this hand
+        ("choices", np.uint8),  # legal draws, pass and big gin, bit a for action a; 0 off turn
+        ("n_stock", np.uint8),
+        ("n_pile", np.uint8),
+        ("phase", np.uint8),
+        ("players", np.uint8),
+        ("mover", np.uint8),  # relative seat to act
+        ("dealer", np.uint8),  # relative
+        ("first", np.uint8),  # relative seat that took turn 0
+        ("passes", np.uint8),
+        ("drawn", np.uint8),  # card the viewer drew in the present turn, or NO_CARD
+        ("taken", np.uint8),  # 1 when the mover's card came from the discard pile
+        ("upcard", np.uint8),  # the first upcard of the hand
+        ("knock_limit", np.uint8),
+        ("multiplier", np.uint8),
+        ("kind", np.uint8),  # a Kind, once the hand is over
+        ("knocker", np.uint8),  # relative, NO_SEAT when none
+    ],
+    align=True,
+)
+"""One seat's knowledge of a table: 408 bytes."""
+
+_DEAD = int(Kind.DEAD)
+
+
+@kernel
+def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
+    """Write into VIEW ``v`` what ``seat`` may know of STATE ``s``.
+
+    When a knock has ended the hand both hands lie on the table, so ``known`` holds them whole; the knocker's last
+    discard stays face down.
+    """
+    players = np.int64(rules["players"])
+    mover = (np.int64(s["seat"]) - seat + players) % players
+    over = s["phase"] == OVER_PHASE
+    shown = over and s["kind"] != _DEAD
+    own = s["hand"][seat]
+    seen = own
+    for k in range(SEATS):
+        if k < players:
+            other = (seat + k) % players
+            held = s["hand"][other]
+            known = held if shown else s["known"][other]
+            v["known"][k] = known
+            v["thrown"][k] = s["thrown"][other]
+            v["refused"][k] = s["refused"][other]
+            v["scores"][k] = s["scores"][other]
+            v["boxes"][k] = s["boxes"][other]
+            # Counted without looking at the cards: only the mover in mid-turn holds one more.
+            v["cards"][k] = rules["cards_dealt"]
+            seen |= known
+        else:
+            v["known"][k] = 0
+            v["thrown"][k] = 0
+            v["refused"][k] = 0
+            v["scores"][k] = 0
+            v["boxes"][k] = 0
+            v["cards"][k] = 0
+    if s["phase"] == DISCARD_PHASE:
+        v["cards"][mover] += 1
+    v["hand"] = own
+
+    n_pile = np.int64(s["n_pile"])
+    in_pile = 0
+    for i in range(n_pile):
+        card = s["order"][ORDER - n_pile + i]
+        v["pile"][i] = card
+        in_pile |= BIT[card]
+    for i in range(n_pile, ORDER):
+        v["pile"][i] = NO_CARD
+    v["in_pile"] = in_pile
+    v["unseen"] = rules["deck"] & ~(seen | in_pile)
+
+    turn = np.int64(s["turn"])
+    first = (np.int64(s["first"]) - seat + players) % players
+    v["draws"][:] = s["draws"]
+    v["throws"][:] = s["throws"]
+    own_turn = (turn - first + players - 1) // players  # of turns 0 … turn-1, those of relative seat 0
+    if turn == 0:
+        first = 0
+        own_turn = 0
+    relative = first
+    for t in range(turn):
+        if t >= turn - RING and relative != 0 and s["draws"][t % RING] < FROM_PILE:
+            v["draws"][t % RING] = NO_CARD  # another seat's card from the stock
+        relative = relative + 1 if relative + 1 < players else 0
+    v["turn"] = turn
+    v["own_turn"] = own_turn
+    v["first"] = first
+
+    if mover == 0 and not over:
+        v["discards"] = s["discards"]
+        v["knocks"] = s["knocks"]
+        v["choices"] = s["choices"]
+        v["drawn"] = s["drawn"]
+    else:
+        v["discards"] = 0
+        v["knocks"] = 0
+        v["choices"] = 0
+        v["drawn"] = s["drawn"] if s["taken"] else NO_CARD
+    v["hand_number"] = s["hand_number"]
+    v["n_stock"] = s["n_stock"]
+    v["n_pile"] = n_pile
+    v["phase"] = s["phase"]
+    v["players"] = players
+    v["mover"] = mover
+    v["dealer"] = (np.int64(s["dealer"]) - seat + players) % players
+    v["passes"] = s["passes"]
+    v["taken"] = s["taken"]
+    v["upcard"] = s["upcard"]
+    v["knock_limit"] = s["knock_limit"]
+    v["multiplier"] = s["multiplier"]
+    v["kind"] = s["kind"]
+    if s["knocker"] == NO_SEAT:
+        v["knocker"] = NO_SEAT
+    else:
+        v["knocker"] = (np.int64(s["knocker"]) - seat + players) % players
+
+
+@kernel
+def sample_hidden(v, key, hands, stock):  # type: ignore[no-untyped-def]
+    """Deal the unseen cards of VIEW ``v`` at random: a determinization, uniform over all that ``v`` allows.
+
+    Args:
+        v: A VIEW record of a hand in play.
+        key: Names the sample (`ginenv.rng`).
+        hands: int64, shape (6,), written: the cards of each relative seat, own and known ones included.
+        stock: uint8, shape (52,), written: the stock, its top at ``n_stock - 1``.
+    """
+    cards = np.empty(ORDER, np.uint8)
+    n = 0
+    rest = v["unseen"]
+    while rest != 0:
+        cards[n] = lowest(rest)
+        rest &= rest - 1
+        n += 1
+    for i in range(n - 1, 0, -1):
+        j = below(key, i, i + 1)
+        card = cards[i]
+        cards[i] = cards[j]
+        cards[j] = card
+    hands[0] = v["hand"]
+    for k in range(1, SEATS):
+        hands[k] = 0
+    for k in range(1, v["players"]):
+        hand = v["known"][k]
+        for _ in range(np.int64(v["cards"][k]) - count(hand)):
+            n -= 1
+            hand |= BIT[cards[n]]
+        hands[k] = hand
+    for i in range(v["n_stock"]):
+        stock[i] = cards[i]
