@@ -1,0 +1,102 @@
+"""What an agent is: a batch of VIEWs in, a batch of actions out; and native agents, whose policy is a kernel.
+
+Agents are given VIEWs and never a STATE, with one random key a decision: the choice is a function of VIEW, rules and
+key alone, so a match comes out the same however its tables are batched or spread over threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numba
+import numpy as np
+from numba import types
+
+from ginenv.jit import kernel
+from ginenv.rules import RULES, Rules
+from ginenv.view import VIEW
+
+_VIEW, _RULES = numba.from_dtype(VIEW), numba.from_dtype(RULES)
+PARAMS = types.float64[::1]
+POLICY = types.int64(_VIEW, _RULES, PARAMS, types.int64)
+"""Signature of a native policy: ``policy(view, rules, params, key) -> action``."""
+POLICY_POINTER = types.FunctionType(POLICY)
+
+
+def policy(function: Callable[..., int]) -> Callable[..., int]:
+    """Compile ``function(view, rules, params, key) -> action`` as a native policy.
+
+    ``view`` is a VIEW record of the seat to act, ``rules`` a RULES record, ``params`` the agent's float64 options and ``key``
+    an int64 for `ginenv.rng`. Kernels take policies as typed pointers, so a new policy costs its own compilation only and
+    runs in matches and rollouts at full speed.
+    """
+    return kernel(function, signature=POLICY)
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Something that can play many tables at once."""
+
+    spec: str
+    """The spec string that makes this agent again, options in full."""
+
+    def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+        """Choose for each table.
+
+        Args:
+            views: VIEW, shape (n,), each of the seat to act at its table. Valid during the call only.
+            rules: The rules all tables play.
+            keys: int64, shape (n,): the randomness for each decision.
+
+        Returns:
+            Action ids: int64, shape (n,). An illegal one forfeits the game.
+        """
+        ...
+
+
+@kernel(
+    signature=types.void(
+        POLICY_POINTER, _VIEW[::1], _RULES, PARAMS, types.int64[::1], types.int64[::1]
+    )
+)
+def _act_all(policy, views, rules, params, keys, actions):  # type: ignore[no-untyped-def]
+    for i in range(views.shape[0]):
+        actions[i] = policy(views[i], rules, params, keys[i])
+
+
+@dataclass(frozen=True)
+class NativeAgent:
+    """An agent whose policy is a kernel (`policy`); matches between two of these run without touching Python."""
+
+    spec: str
+    policy: Callable[..., int]
+    params: np.ndarray
+    """The policy's options: float64, contiguous."""
+
+    def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+        """Choose for each table (see `Agent.act`)."""
+        actions = np.empty(len(views), dtype=np.int64)
+        _act_all(self.policy, views, rules.record, self.params, keys, actions)
+        return actions
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of an agent: its default, and what values are possible."""
+
+    default: int | float | str
+    what: str
+    low: float = float("-inf")
+    high: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of agent: what a spec string names. An agent's file calls its one ``AGENT``."""
+
+    summary: str
+    make: Callable[[str, Mapping[str, Any]], Agent]
+    """Makes the agent from its full spec and its options."""
+    options: Mapping[str, Option]

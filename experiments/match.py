@@ -1,0 +1,279 @@
+"""Mirrored matches: a pair is two games on the same decks, the agents' seats swapped.
+
+Two native agents play in one compiled loop. Any other agent plays many tables in step, one batch of VIEWs a move. Both
+ways give the same games: decks follow from the pair's seed, an agent's randomness from the pair, its side and the place
+in the game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from agents.playout import NO_FORFEIT, decision_key, play_hand
+from agents.protocol import PARAMS, POLICY_POINTER, Agent, NativeAgent
+from ginenv.deal import deal, new_game
+from ginenv.jit import kernel
+from ginenv.ledger import game_over, game_winner, margin
+from ginenv.rng import mix
+from ginenv.rules import RULES, Rules
+from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
+from ginenv.step import is_legal, step
+from ginenv.view import VIEW, look
+
+GAME = np.dtype(
+    [
+        ("pair", np.int64),
+        ("a_seat", np.int8),  # 0 in a pair's first game, 1 in its second
+        ("winner", np.int8),  # A (0), B (1), or NOBODY
+        ("forfeit", np.int8),  # who lost the game by an illegal action, or NOBODY
+        ("margin", np.int32),  # by how many points A won (negative: lost), bonuses included
+        ("points", np.int32, (2,)),  # scored in hands by A and by B, without boxes and bonuses
+        ("hands", np.int32),
+        ("finishes", np.int32, (2, 6)),  # hands won by A and B, by Kind
+        ("dead", np.int32),  # dead hands
+        ("turns", np.int32),  # draws, of both
+        ("knock_deadwood", np.int32),  # summed over the knockers of knocks and undercuts
+        ("starter_wins", np.int32),  # hands won by the non-dealer
+    ],
+    align=True,
+)
+"""The result of one game between A and B."""
+
+HAND = np.dtype(
+    [
+        ("pair", np.int64),
+        ("turns", np.int16),  # draws of both seats
+        ("points", np.int16),  # to the winner
+        ("kind", np.int8),
+        ("knocker", np.int8),  # A (0), B (1), or NOBODY
+        ("winner", np.int8),
+        ("starter", np.int8),  # who was not the dealer
+        ("knocker_deadwood", np.uint8),
+        ("defender_deadwood", np.uint8),  # after layoffs
+        ("knock_turn", np.int16),  # which of the knocker's own turns it was, from 1
+    ],
+    align=True,
+)
+"""The result of one hand, for studies of play."""
+
+A, B, NOBODY = 0, 1, -1
+
+PAIR_STREAM = 1 << 41
+_SIDE_STREAM = 1 << 42
+_KNOCK, _UNDERCUT, _DEAD = int(Kind.KNOCK), int(Kind.UNDERCUT), int(Kind.DEAD)
+
+
+@kernel
+def pair_seed(seed, pair):  # type: ignore[no-untyped-def]
+    """Return the seed of the games of pair number ``pair`` (int64)."""
+    return mix(mix(seed, PAIR_STREAM), pair)
+
+
+@kernel
+def begin_game(s, rules, seed, pair, game):  # type: ignore[no-untyped-def]
+    """Start a game of a pair in STATE ``s`` and its record in GAME ``game`` (``a_seat`` already set)."""
+    new_game(s, rules, pair_seed(seed, pair))
+    game["pair"] = pair
+    game["winner"] = NOBODY
+    game["forfeit"] = NOBODY
+
+
+@kernel
+def side_key(seed, pair, side):  # type: ignore[no-untyped-def]
+    """Return the stream of randomness of side A (0) or B (1) in a pair."""
+    return mix(pair_seed(seed, pair), _SIDE_STREAM + side)
+
+
+@kernel
+def enter_result(s, rules, starter, game, hand):  # type: ignore[no-untyped-def]
+    """Add the finished hand in STATE ``s`` to its game, and write it to HAND ``hand``.
+
+    Args:
+        starter: The hand's non-dealer (the ledger has named the next dealer by now).
+    """
+    a_seat = np.int64(game["a_seat"])
+    kind = s["kind"]
+    game["hands"] += 1
+    game["turns"] += s["turn"]
+    hand["pair"] = game["pair"]
+    hand["turns"] = s["turn"]
+    hand["kind"] = kind
+    hand["starter"] = starter ^ a_seat
+    hand["points"] = 0
+    hand["knocker"] = NOBODY
+    hand["winner"] = NOBODY
+    hand["knocker_deadwood"] = 0
+    hand["defender_deadwood"] = 0
+    hand["knock_turn"] = 0
+    if kind == _DEAD:
+        game["dead"] += 1
+        return
+    winner, knocker = np.int64(s["winner"]), np.int64(s["knocker"])
+    side = winner ^ a_seat
+    game["points"][side] += s["points"][winner]
+    game["finishes"][side, kind] += 1
+    if kind == _KNOCK or kind == _UNDERCUT:
+        game["knock_deadwood"] += s["deadwood"][knocker]
+    if winner == starter:
+        game["starter_wins"] += 1
+    hand["points"] = s["points"][winner]
+    hand["knocker"] = knocker ^ a_seat
+    hand["winner"] = side
+    hand["knocker_deadwood"] = s["deadwood"][knocker]
+    hand["defender_deadwood"] = s["deadwood"][1 - knocker]
+    hand["knock_turn"] = (s["turn"] + 1) // 2
+
+
+@kernel
+def enter_game(s, rules, forfeit, game):  # type: ignore[no-untyped-def]
+    """Write who won the finished game in STATE ``s``; ``forfeit`` is the seat that acted illegally, or NOBODY."""
+    a_seat = np.int64(game["a_seat"])
+    if forfeit != NO_FORFEIT:
+        game["forfeit"] = forfeit ^ a_seat
+        game["winner"] = 1 - (forfeit ^ a_seat)
+        return
+    game["margin"] = margin(s, rules, a_seat)
+    winner = game_winner(s, rules)
+    if winner != NO_SEAT:
+        game["winner"] = winner ^ a_seat
+
+
+@kernel(
+    signature=types.int64(
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, numba.from_dtype(RULES), types.int64,
+        types.int64, numba.from_dtype(GAME)[:, ::1], numba.from_dtype(HAND)[::1],
+        numba.from_dtype(STATE)[::1], numba.from_dtype(VIEW)[::1],
+    )
+)  # fmt: skip
+def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, games, hands, states, views):  # type: ignore[no-untyped-def]
+    """Play the pairs ``first`` … first+n-1 into ``games``, shape (n, 2); hands while there is room. Returns the hands."""
+    s, v = states[0], views[0]
+    n_hands = 0
+    keep = hands.shape[0] - 1  # the last record is scratch
+    for n in range(games.shape[0]):
+        pair = first + n
+        key_a, key_b = side_key(seed, pair, A), side_key(seed, pair, B)
+        for swap in range(2):
+            game = games[n, swap]
+            game["a_seat"] = swap
+            begin_game(s, rules, seed, pair, game)
+            while True:
+                starter = np.int64(s["first"])
+                if swap == 0:
+                    forfeit = play_hand(
+                        s, rules, v, policy_a, params_a, key_a, policy_b, params_b, key_b
+                    )
+                else:
+                    forfeit = play_hand(
+                        s, rules, v, policy_b, params_b, key_b, policy_a, params_a, key_a
+                    )
+                if forfeit == NO_FORFEIT:
+                    enter_result(s, rules, starter, game, hands[min(n_hands, keep)])
+                    n_hands += 1
+                    if not game_over(s, rules):
+                        deal(s, rules)
+                        continue
+                enter_game(s, rules, forfeit, game)
+                break
+    return n_hands
+
+
+def _play_in_step(
+    a: Agent, b: Agent, rules: Rules, seed: int, first: int, games: np.ndarray
+) -> list[np.ndarray]:
+    """Play all games of ``games`` side by side, each agent's decisions of one move in one batch."""
+    n = games.size
+    flat = games.reshape(-1)
+    states, views, record = new_states(n), np.zeros(n, dtype=VIEW), rules.record
+    starters = np.zeros(n, dtype=np.int64)
+    hands: list[np.ndarray] = []
+    keys = np.zeros((n, 2), dtype=np.int64)
+    for i in range(n):
+        pair = first + i // 2
+        flat[i]["a_seat"] = i % 2
+        begin_game(states[i], record, seed, pair, flat[i])
+        starters[i] = states[i]["first"]
+        keys[i] = side_key(seed, pair, A), side_key(seed, pair, B)
+    running = np.ones(n, dtype=bool)
+    row = np.zeros(1, dtype=HAND)
+    while running.any():
+        sides = states["seat"].astype(np.int64) ^ flat["a_seat"]
+        for side, agent in ((A, a), (B, b)):
+            tables = np.flatnonzero(running & (sides == side))
+            if not len(tables):
+                continue
+            _look_all(states, record, tables, keys[:, side].copy(), views, decision_keys := np.zeros(len(tables), np.int64))
+            actions = np.asarray(agent.act(views[: len(tables)], rules, decision_keys))
+            if actions.shape != (len(tables),) or actions.dtype.kind not in "iu":
+                raise ValueError(
+                    f"agent {agent.spec}: act() returned {actions.dtype} of shape {actions.shape}: "
+                    f"{len(tables)} whole numbers were due"
+                )
+            for i, action in zip(tables, actions, strict=True):
+                s, game = states[i], flat[i]
+                forfeit = NO_FORFEIT
+                if not is_legal(s, int(action)):
+                    forfeit = int(s["seat"])
+                else:
+                    step(s, record, int(action))
+                    if s["phase"] != OVER_PHASE:
+                        continue
+                    enter_result(s, record, starters[i], game, row[0])
+                    hands.append(row.copy())
+                    if not game_over(s, record):
+                        deal(s, record)
+                        starters[i] = s["first"]
+                        continue
+                enter_game(s, record, forfeit, game)
+                running[i] = False
+    return hands
+
+
+@kernel
+def _look_all(states, rules, tables, keys, views, decision_keys):  # type: ignore[no-untyped-def]
+    """Write the movers' VIEWs of the given tables to the front of ``views``, and the keys of their decisions."""
+    for n in range(tables.shape[0]):
+        s = states[tables[n]]
+        look(s, rules, s["seat"], views[n])
+        decision_keys[n] = decision_key(s, keys[tables[n]])
+
+
+def play_pairs(
+    a: Agent, b: Agent, rules: Rules, seed: int, first: int, n: int, *, keep_hands: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Play ``n`` mirrored pairs between ``a`` and ``b``.
+
+    Args:
+        a, b: The agents.
+        rules: What they play.
+        seed: Of the match. Pairs of the same seed and number have the same decks, whoever plays.
+        first: Number of the first pair.
+        n: How many pairs.
+        keep_hands: Return each hand, too.
+
+    Returns:
+        ``(games, hands)``: GAME, shape (n, 2), and HAND, shape (number of hands,), sorted by pair; empty unless asked for.
+    """
+    games = np.zeros((n, 2), dtype=GAME)
+    if isinstance(a, NativeAgent) and isinstance(b, NativeAgent):
+        room = 1 + (n * 400 if keep_hands else 0)
+        hands = np.zeros(room, dtype=HAND)
+        used = _play_native(
+            a.policy, a.params, b.policy, b.params, rules.record, seed, first, games, hands,
+            new_states(1), np.zeros(1, dtype=VIEW),
+        )  # fmt: skip
+        if not keep_hands:
+            return games, hands[:0]
+        if used >= room:
+            raise ValueError(f"{used} hands in {n} pairs are more than can be kept: ask for fewer pairs")
+        return games, hands[:used]
+    rows = _play_in_step(a, b, rules, seed, first, games)
+    if not keep_hands or not rows:
+        return games, np.zeros(0, dtype=HAND)
+    hands = np.concatenate(rows)
+    return games, hands[np.argsort(hands["pair"], kind="stable")]
