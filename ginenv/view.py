@@ -50,7 +50,7 @@ VIEW = np.dtype(
         ("dealer", np.uint8),  # relative
         ("first", np.uint8),  # relative seat that took turn 0
         ("passes", np.uint8),
-        ("drawn", np.uint8),  # card the viewer drew in the present turn, or NO_CARD
+        ("drawn", np.uint8),  # card drawn in the present turn, NO_CARD when there is none or the viewer did not see it
         ("taken", np.uint8),  # 1 when the mover's card came from the discard pile
         ("upcard", np.uint8),  # the first upcard of the hand
         ("knock_limit", np.uint8),
@@ -66,6 +66,13 @@ _DEAD = int(Kind.DEAD)
 
 
 @kernel
+def relative_seat(seat, viewer, players):  # type: ignore[no-untyped-def]
+    """Return ``seat`` as ``viewer`` counts: 0 is the viewer, 1 the next in turn (no division: this is a hot path)."""
+    steps = np.int64(seat) - np.int64(viewer)
+    return steps + players if steps < 0 else steps
+
+
+@kernel
 def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     """Write into VIEW ``v`` what ``seat`` may know of STATE ``s``.
 
@@ -73,64 +80,59 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     discard stays face down.
     """
     players = np.int64(rules["players"])
-    mover = (np.int64(s["seat"]) - seat + players) % players
-    over = s["phase"] == OVER_PHASE
-    shown = over and s["kind"] != _DEAD
+    phase = s["phase"]
+    mover = relative_seat(s["seat"], seat, players)
+    shown = phase == OVER_PHASE and s["kind"] != _DEAD
     own = s["hand"][seat]
     seen = own
-    for k in range(SEATS):
-        if k < players:
-            other = (seat + k) % players
-            held = s["hand"][other]
-            known = held if shown else s["known"][other]
-            v["known"][k] = known
-            v["thrown"][k] = s["thrown"][other]
-            v["refused"][k] = s["refused"][other]
-            v["scores"][k] = s["scores"][other]
-            v["boxes"][k] = s["boxes"][other]
-            # Counted without looking at the cards: only the mover in mid-turn holds one more.
-            v["cards"][k] = rules["cards_dealt"]
-            seen |= known
-        else:
-            v["known"][k] = 0
-            v["thrown"][k] = 0
-            v["refused"][k] = 0
-            v["scores"][k] = 0
-            v["boxes"][k] = 0
-            v["cards"][k] = 0
-    if s["phase"] == DISCARD_PHASE:
-        v["cards"][mover] += 1
+    other = np.int64(seat)
+    for k in range(players):
+        known = s["hand"][other] if shown else s["known"][other]
+        seen |= known
+        v["known"][k] = known
+        v["thrown"][k] = s["thrown"][other]
+        v["refused"][k] = s["refused"][other]
+        v["scores"][k] = s["scores"][other]
+        v["boxes"][k] = s["boxes"][other]
+        # Told by the phase, not counted from the hidden cards: only the mover in mid-turn holds one more.
+        v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
+        other = other + 1 if other + 1 < players else 0
+    for k in range(players, SEATS):
+        v["known"][k] = 0
+        v["thrown"][k] = 0
+        v["refused"][k] = 0
+        v["scores"][k] = 0
+        v["boxes"][k] = 0
+        v["cards"][k] = 0
     v["hand"] = own
 
     n_pile = np.int64(s["n_pile"])
+    v["pile"][:] = NO_CARD
     in_pile = 0
     for i in range(n_pile):
         card = s["order"][ORDER - n_pile + i]
         v["pile"][i] = card
         in_pile |= BIT[card]
-    for i in range(n_pile, ORDER):
-        v["pile"][i] = NO_CARD
     v["in_pile"] = in_pile
     v["unseen"] = rules["deck"] & ~(seen | in_pile)
 
-    turn = np.int64(s["turn"])
-    first = (np.int64(s["first"]) - seat + players) % players
     v["draws"][:] = s["draws"]
     v["throws"][:] = s["throws"]
-    own_turn = (turn - first + players - 1) // players  # of turns 0 … turn-1, those of relative seat 0
-    if turn == 0:
-        first = 0
-        own_turn = 0
-    relative = first
+    turn = np.int64(s["turn"])
+    first = relative_seat(s["first"], seat, players) if turn > 0 else 0
+    own_turn = 0
+    turn_seat = first
     for t in range(turn):
-        if t >= turn - RING and relative != 0 and s["draws"][t % RING] < FROM_PILE:
+        if turn_seat == 0:
+            own_turn += 1
+        elif t >= turn - RING and s["draws"][t % RING] < FROM_PILE:
             v["draws"][t % RING] = NO_CARD  # another seat's card from the stock
-        relative = relative + 1 if relative + 1 < players else 0
+        turn_seat = turn_seat + 1 if turn_seat + 1 < players else 0
     v["turn"] = turn
     v["own_turn"] = own_turn
     v["first"] = first
 
-    if mover == 0 and not over:
+    if mover == 0 and phase != OVER_PHASE:
         v["discards"] = s["discards"]
         v["knocks"] = s["knocks"]
         v["choices"] = s["choices"]
@@ -143,20 +145,17 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     v["hand_number"] = s["hand_number"]
     v["n_stock"] = s["n_stock"]
     v["n_pile"] = n_pile
-    v["phase"] = s["phase"]
+    v["phase"] = phase
     v["players"] = players
     v["mover"] = mover
-    v["dealer"] = (np.int64(s["dealer"]) - seat + players) % players
+    v["dealer"] = relative_seat(s["dealer"], seat, players)
     v["passes"] = s["passes"]
     v["taken"] = s["taken"]
     v["upcard"] = s["upcard"]
     v["knock_limit"] = s["knock_limit"]
     v["multiplier"] = s["multiplier"]
     v["kind"] = s["kind"]
-    if s["knocker"] == NO_SEAT:
-        v["knocker"] = NO_SEAT
-    else:
-        v["knocker"] = (np.int64(s["knocker"]) - seat + players) % players
+    v["knocker"] = NO_SEAT if s["knocker"] == NO_SEAT else relative_seat(s["knocker"], seat, players)
 
 
 @kernel

@@ -1,0 +1,65 @@
+# make demo | test | check | bench | fuzz | clean. The first use of any makes .venv from requirements.lock.
+
+SHELL := /bin/bash
+
+# The first Python that runs, is 3.11 to 3.13 and can make a venv. Override: make PYTHON=/path/to/python3.12
+PROBE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	"$$p" -c '$(PROBE)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+DEPS := $(VENV)/.stamp-deps
+READY := $(VENV)/.stamp-ready
+TRAIN := $(VENV)/.stamp-train
+
+.PHONY: demo test check format bench fuzz venv train-deps clean
+
+demo: $(READY)
+	$(BIN)/gin tournament random simple simple:early=10,until=6,late=0 \
+		--games 2000 --rules eaai --seed 1 --out runs/demo
+
+# ARGS goes to pytest: make test ARGS='-k H10 -n 0'
+test: $(READY)
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(READY)
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+format: $(READY)
+	$(BIN)/python -m ruff check --fix-only .
+	$(BIN)/python -m ruff format .
+
+bench: $(READY)
+	$(BIN)/python -m experiments.bench $(ARGS)
+
+fuzz: $(READY)
+	$(BIN)/python -m pytest -n auto -m fuzz --timeout 0 $(ARGS)
+
+venv: $(READY)
+
+# Torch and friends, into the same .venv (until the lock file next changes).
+train-deps: $(TRAIN)
+
+$(DEPS): requirements.lock
+	@"$(PYTHON)" -c '$(PROBE)' >/dev/null 2>&1 || { echo >&2 \
+		"ginenv needs Python 3.11, 3.12 or 3.13 with the venv module, and found none$(if $(PYTHON), in PYTHON=$(PYTHON)): install one, or name it with make PYTHON=/path/to/python3."; exit 1; }
+	@echo "Making $(VENV) with $$("$(PYTHON)" --version) from requirements.lock"
+	"$(PYTHON)" -m venv --clear $(VENV)
+	$(PIP) install -q -r requirements.lock
+	@touch $@
+
+$(READY): $(DEPS) pyproject.toml
+	$(PIP) install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(TRAIN): $(READY) requirements-train.lock
+	$(PIP) install -q -r requirements-train.lock
+	@touch $@
+
+clean:
+	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
+	find ginenv agents experiments tests notebooks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
