@@ -94,8 +94,11 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
         v["refused"][k] = s["refused"][other]
         v["scores"][k] = s["scores"][other]
         v["boxes"][k] = s["boxes"][other]
-        # Told by the phase, not counted from the hidden cards: only the mover in mid-turn holds one more.
-        v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
+        if shown:
+            v["cards"][k] = count(known)  # eleven after big gin
+        else:
+            # Told by the phase, not counted from the hidden cards: only the mover in mid-turn holds one more.
+            v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
     for k in range(players, SEATS):
         v["known"][k] = 0

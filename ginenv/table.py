@@ -1,0 +1,423 @@
+"""`Table`: a game of gin rummy for people, notebooks and tests, and `replay`, which plays a record.
+
+    >>> table = Table("modern", seed=7)
+    >>> table.step("pass")
+    >>> print(table)
+
+A table is slow and friendly; thousands of them at full speed are the vector environment's work.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ginenv import render
+from ginenv.actions import IllegalAction, action_number, why_illegal
+from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
+from ginenv.deal import deal, deal_deck, new_game, shuffled_deck
+from ginenv.hands import HandResult, settlement
+from ginenv.ledger import final_total, game_over, game_winner
+from ginenv.record import HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
+from ginenv.rng import mix
+from ginenv.rules import Rules
+from ginenv.rules import rules as rules_of
+from ginenv.state import N_ACTIONS, NO_SEAT, ORDER, Kind, Phase, new_states
+from ginenv.step import step, write_mask
+from ginenv.view import VIEW, look
+
+
+class Table:
+    """A game of gin rummy, hand after hand: it knows all cards, and shows each seat its own (`view`).
+
+    Args:
+        rules: A preset's name or `Rules`.
+        seed: Names the game, 0 to 2**63 - 1: its first dealer and all its decks follow from it. None
+            draws one, or makes one of ``deck``.
+        deck: The whole deck of the first hand instead, the card dealt first at the front (it goes to
+            the non-dealer, H1): text or card numbers.
+        dealer: Seat of the first dealer, instead of the seed's.
+
+    Two tables are equal when rules, STATE and history are the same.
+
+    Raises:
+        ValueError: for impossible rules, seed, deck or dealer.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules = "modern",
+        seed: int | None = None,
+        deck: str | Iterable[int | str] | None = None,
+        dealer: int | None = None,
+    ) -> None:
+        self._rules = rules_of(rules)
+        if seed is not None and not 0 <= seed < 1 << 63:
+            raise ValueError(f"seed {seed} is out of range: 0 to 2**63 - 1 is possible")
+        if dealer is not None and dealer not in range(self._rules.players):
+            raise ValueError(f"dealer {dealer}: the seats are {self._seats_text()}")
+        cards = None if deck is None else self._checked_deck(deck)
+        # A seed that follows from the first deck need not stand in records.
+        self._seed_stands = seed is not None or cards is None
+        if seed is None:
+            seed = secrets.randbits(32) if cards is None else _seed_of(cards)
+        self._seed = int(seed)
+        self._states = new_states(1)
+        new_game(self._s, self._rules.record, self._seed)
+        if dealer is not None:
+            self._s["dealer"] = dealer
+        self._history: list[Hand] = []
+        self._deal(cards)
+
+    # --- The table ---------------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self._rules
+
+    @property
+    def seed(self) -> int:
+        """The game's seed: decks that were not given follow from it."""
+        return self._seed
+
+    @property
+    def phase(self) -> Phase:
+        """What the seat to act decides; ``Phase.OVER`` when the hand has ended."""
+        return Phase(int(self._s["phase"]))
+
+    @property
+    def seat(self) -> int:
+        """The seat to act (in a finished hand, the one that acted last)."""
+        return int(self._s["seat"])
+
+    @property
+    def dealer(self) -> int:
+        """The seat that dealt this hand."""
+        return self._dealer
+
+    @property
+    def turn(self) -> int:
+        """Turns (draws) begun in this hand, both seats together."""
+        return int(self._s["turn"])
+
+    @property
+    def upcard(self) -> str:
+        """The first upcard of this hand, as text; it sets the limit in Oklahoma (V1)."""
+        return card_text(int(self._s["upcard"]))
+
+    @property
+    def pile(self) -> tuple[str, ...]:
+        """The discard pile as texts, its top first."""
+        n = int(self._s["n_pile"])
+        return tuple(card_text(int(c)) for c in self._s["order"][ORDER - n :])
+
+    @property
+    def stock_size(self) -> int:
+        """Cards left in the stock."""
+        return int(self._s["n_stock"])
+
+    @property
+    def drawn(self) -> str | None:
+        """The card that the seat to act has just drawn, as text; None between turns."""
+        card = int(self._s["drawn"])
+        return None if card == NO_CARD else card_text(card)
+
+    @property
+    def knock_limit(self) -> int:
+        """The most deadwood to knock with in this hand (H6, V1, V3)."""
+        return int(self._s["knock_limit"])
+
+    def hand(self, seat: int) -> str:
+        """Return the cards that ``seat`` holds, as text by suit."""
+        return cards_text(int(self._s["hand"][self._checked_seat(seat)]))
+
+    def view(self, seat: int) -> np.void:
+        """Return a copy of what ``seat`` may know: a `ginenv.view.VIEW` record, shape ()."""
+        view = np.zeros(1, dtype=VIEW)
+        look(self._s, self._rules.record, self._checked_seat(seat), view[0])
+        return view[0]
+
+    # --- Play --------------------------------------------------------------------------------------
+
+    def legal_actions(self) -> list[int]:
+        """Return the legal actions of the seat to act, ascending; empty when the hand is over."""
+        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        write_mask(self._s, mask)
+        return [int(a) for a in np.flatnonzero(mask)]
+
+    def step(self, action: int | str) -> None:
+        """Play an action of the seat to act: its number, or text as in records (``"discard 7H"``).
+
+        Raises:
+            IllegalAction: when it may not be played, naming it and the reason; nothing has changed (I1).
+        """
+        try:
+            number = action_number(action)
+        except ValueError as error:
+            raise IllegalAction(str(error)) from None
+        reason = why_illegal(self._s, self._rules, number)
+        if reason is not None:
+            raise IllegalAction(reason)
+        seat = self.seat
+        drew = self.phase in (Phase.UPCARD, Phase.DRAW)
+        step(self._s, self._rules.record, number)
+        self._plays.append(Play(seat, number, int(self._s["drawn"]) if drew else NO_CARD))
+
+    def deal(self, deck: str | Iterable[int | str] | None = None) -> None:
+        """Deal the next hand of the game, from the seed or from a given ``deck`` (see `Table`).
+
+        Raises:
+            ValueError: when a hand is being played, the game is over, or the deck cannot be.
+        """
+        if not self.done:
+            raise ValueError(f"hand {self.hand_number} is not finished: play it to its end first")
+        if self.game_over:
+            raise ValueError("the game is over: begin another Table")
+        cards = None if deck is None else self._checked_deck(deck)
+        self._history.append(self._present())
+        self._deal(cards)
+
+    # --- Results -----------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether the hand is over."""
+        return self.phase == Phase.OVER
+
+    @property
+    def result(self) -> HandResult | None:
+        """How the finished hand ended, dead ones included; None while it is played."""
+        if not self.done:
+            return None
+        s = self._s
+        if Kind(int(s["kind"])) == Kind.DEAD:
+            return HandResult("dead", 0)
+        knocker = int(s["knocker"])
+        settled = settlement(
+            int(s["hand"][knocker]),
+            int(s["hand"][1 - knocker]),
+            self._rules,
+            s["melds"],
+            int(s["multiplier"]),
+        )
+        return HandResult(**vars(settled), knocker_seat=knocker, winner_seat=int(s["winner"]))
+
+    @property
+    def hand_number(self) -> int:
+        """The number of this hand in the game, from 1."""
+        return len(self._history) + 1
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Scores of the game by seat, without boxes and bonuses; a finished hand is in."""
+        return tuple(int(x) for x in self._s["scores"][: self._rules.players])
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Totals by seat with boxes and bonuses (G2-G4), as if the game ended now."""
+        return tuple(int(final_total(self._s, self._rules.record, seat)) for seat in range(self._rules.players))
+
+    @property
+    def game_over(self) -> bool:
+        """Whether the game has ended (G1, G8)."""
+        return bool(game_over(self._s, self._rules.record))
+
+    @property
+    def winner(self) -> int | None:
+        """The seat that won the game (G5); None while it goes on, or when it ended level."""
+        if not self.game_over:
+            return None
+        seat = int(game_winner(self._s, self._rules.record))
+        return None if seat == NO_SEAT else seat
+
+    # --- History -----------------------------------------------------------------------------------
+
+    @property
+    def history(self) -> tuple[Hand, ...]:
+        """Every hand of the game so far, the present one last (`ginenv.record.Hand`)."""
+        return (*self._history, self._present())
+
+    def record(self) -> str:
+        """Return the game so far as text, for `replay` (the format: `ginenv.record`)."""
+        seed = self._seed if self._seed_stands else None
+        return write(self._rules, seed, self.history, self._game_text())
+
+    def render(self, mode: str = "ansi", seat: int | None = None, reveal: bool = False) -> str | np.ndarray:
+        """Draw the table as ``seat`` sees it (default: the seat to act).
+
+        Args:
+            mode: ``ansi`` (text), ``svg`` (text) or ``rgb_array`` (uint8, shape (H, W, 3)).
+            seat: The viewer.
+            reveal: Show the other hand too.
+        """
+        if mode not in render.MODES:
+            raise ValueError(f"render mode {mode!r}: there are {', '.join(render.MODES)}")
+        viewer = self.seat if seat is None else self._checked_seat(seat)
+        players = self._rules.players
+        order = [(viewer + k) % players for k in range(players)]
+        shown = [int(self._s["hand"][s]) if reveal else 0 for s in order]
+        names = [f"seat {s}" for s in order]
+        return render.MODES[mode](self.view(viewer), self._rules, shown=shown, names=names)
+
+    def __str__(self) -> str:
+        """Return the table as text, with both hands open."""
+        return str(self.render(seat=0, reveal=True))
+
+    def _repr_svg_(self) -> str:
+        """Draw the table, with both hands open, in a notebook."""
+        return str(self.render("svg", seat=0, reveal=True))
+
+    def __repr__(self) -> str:
+        what = "over" if self.done else f"seat {self.seat} to act ({self.phase.name})"
+        return f"<Table {self._rules.name}, hand {self.hand_number}, {what}>"
+
+    # --- Copies ------------------------------------------------------------------------------------
+
+    def copy(self) -> Table:
+        """Return an independent copy of the table."""
+        new = object.__new__(Table)
+        new.__dict__.update(self.__dict__)
+        new._states = self._states.copy()
+        new._history = list(self._history)
+        new._plays = list(self._plays)
+        return new
+
+    def __copy__(self) -> Table:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Table:
+        return self.copy()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            self._rules == other._rules
+            and self.history == other.history
+            and all(np.array_equal(self._states[name], other._states[name]) for name in self._states.dtype.names or ())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- Inside ------------------------------------------------------------------------------------
+
+    @property
+    def _s(self) -> Any:
+        """The STATE record: a window on ``_states``, so that copies and pickles hold one array only."""
+        return self._states[0]
+
+    def _deal(self, deck: list[int] | None) -> None:
+        """Deal a hand; the cards of ``deck``, if given, are known to be sound."""
+        self._dealer = int(self._s["dealer"])
+        self._plays: list[Play] = []
+        if deck is None:
+            self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), self._rules.ranks, self._rules.suits)
+            deal(self._s, self._rules.record)
+        else:
+            self._deck = deck
+            deal_deck(self._s, self._rules.record, np.array(deck, dtype=np.uint8))
+
+    def _present(self) -> Hand:
+        result = self.result
+        scores = self.scores if result is not None else ()
+        return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores)
+
+    def _game_text(self) -> str:
+        if not self.game_over:
+            return ""
+        totals, winner = self.totals, self.winner
+        if winner is None:
+            return f"level, {totals[0]} to {totals[1]}"
+        return f"{winner} wins, {totals[winner]} to {totals[1 - winner]}"
+
+    def _said(self) -> dict[str, str]:
+        """Return what a record may state at this point of the play."""
+        result = self.result
+        said = {} if result is None else outcome(result, self.scores)
+        if self.game_over:
+            said["game"] = self._game_text()
+        return said
+
+    def _checked_seat(self, seat: int) -> int:
+        if seat not in range(self._rules.players):
+            raise ValueError(f"seat {seat}: the seats are {self._seats_text()}")
+        return int(seat)
+
+    def _seats_text(self) -> str:
+        return f"0 to {self._rules.players - 1}"
+
+    def _checked_deck(self, deck: CardsLike) -> list[int]:
+        if isinstance(deck, (int, np.integer)):
+            raise ValueError("deck: a mask has no order: give text or card numbers")
+        cards = card_list(deck)
+        wanted = card_list(deck_mask(self._rules.ranks, self._rules.suits))
+        strange = [c for c in cards if c not in wanted]
+        if strange:
+            raise ValueError(f"deck: {cards_text(strange)} is not in the deck of these rules")
+        missing = [c for c in wanted if c not in cards]
+        if missing:
+            raise ValueError(f"deck: {cards_text(missing)} is missing: it needs all {len(wanted)} cards")
+        return cards
+
+
+def replay(source: str | Path) -> Table:
+    """Play a record and return the table where it ends; everything that the record says is checked.
+
+    Args:
+        source: The text of a record (`ginenv.record`), or the path of a file with one.
+
+    Raises:
+        RecordError: naming the line that is wrong.
+        OSError: when the file cannot be read.
+    """
+    if isinstance(source, Path) or not ("\n" in source or source.startswith(HEADER)):
+        source = Path(source).read_text(encoding="utf-8")
+    record = parse(source)
+    table: Table | None = None
+    for hand in record.hands:
+        with _at_line(hand.line):
+            if table is None:
+                if hand.dealer is None and record.seed is None:
+                    raise ValueError("the hand has no dealer, and the record has no seed")
+                table = Table(record.rules, record.seed, hand.deck, hand.dealer)
+            else:
+                table.deal(hand.deck)
+            if hand.dealer is not None and hand.dealer != table.dealer:
+                raise ValueError(f"seat {table.dealer} deals this hand (H14), not {hand.dealer}")
+        for line, play in hand.plays:
+            with _at_line(line):
+                if not table.done and play.seat != table.seat:
+                    raise ValueError(f"it is the turn of seat {table.seat}, not of seat {play.seat}")
+                table.step(play.action)
+                if play.drawn != NO_CARD and card_text(play.drawn) != table.drawn:
+                    raise ValueError(f"the card is {table.drawn}, not {card_text(play.drawn)}")
+        for line, key, claim in hand.claims:
+            with _at_line(line):
+                check_claim(key, claim, table._said())
+    assert table is not None  # a record without a hand does not parse
+    return table
+
+
+def _seed_of(deck: list[int]) -> int:
+    """Return a seed that follows from a deck, so that a record without a seed replays to an equal table."""
+    key = 0
+    for card in deck:
+        key = int(mix(key, card))
+    return key
+
+
+@contextmanager
+def _at_line(line: int) -> Iterator[None]:
+    """Name the line of a record in whatever is wrong inside."""
+    try:
+        yield
+    except RecordError:
+        raise
+    except ValueError as error:
+        raise RecordError(line, error) from None
