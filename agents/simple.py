@@ -17,33 +17,9 @@ from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.random import nth_card
 from ginenv.cards import BIT, NO_CARD, count
 from ginenv.jit import kernel
-from ginenv.melds import deadwood, in_a_meld
+from ginenv.melds import least_discards, meldable
 from ginenv.rng import below
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, DRAW, FROM_PILE, KNOCK, PASS, RING, TAKE
-
-_ONE_RANK = 0x0001000100010001
-
-
-@kernel
-def least_deadwood_discards(hand, allowed, longest):  # type: ignore[no-untyped-def]
-    """Return ``(mask, deadwood)``: the cards of ``allowed`` whose discard leaves the least deadwood, and how much."""
-    now = deadwood(hand, longest)
-    best, cards = 1 << 30, 0
-    for rank in range(12, -1, -1):
-        todo = allowed & (_ONE_RANK << rank)
-        if todo == 0:
-            continue
-        if now - min(rank + 1, 10) > best:
-            break  # a discard saves its own points at most, and all that follow are cheaper
-        while todo != 0:
-            bit = todo & -todo
-            todo &= todo - 1
-            left = deadwood(hand & ~bit, longest)
-            if left < best:
-                best, cards = left, bit
-            elif left == best:
-                cards |= bit
-    return cards, best
 
 
 @kernel
@@ -72,7 +48,7 @@ def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
         choices = view["choices"]
         if (choices >> TAKE) & 1 == 1:
             bit = BIT[view["pile"][0]]
-            if in_a_meld(view["hand"] | bit, bit):
+            if meldable(view["hand"] | bit) & bit != 0:
                 return TAKE
         return DRAW if (choices >> DRAW) & 1 == 1 else PASS
     if (view["choices"] >> BIG_GIN) & 1 == 1:
@@ -80,7 +56,8 @@ def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
     allowed = view["discards"] & ~repeated_discards(view)
     if allowed == 0:
         allowed = view["discards"]
-    cards, left = least_deadwood_discards(view["hand"], allowed, rules["longest_meld"])
+    hand, now = view["hand"], np.int64(view["mid_deadwood"])
+    cards, left = least_discards(hand, now, allowed, rules["longest_meld"])
     n = count(cards)
     card = nth_card(cards, below(key, 0, n) if n > 1 else 0)
     limit = params[0] if view["own_turn"] < params[1] else params[2]

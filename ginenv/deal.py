@@ -41,17 +41,15 @@ def reset_game(s, seed):  # type: ignore[no-untyped-def]
 @kernel
 def deal(s, rules):  # type: ignore[no-untyped-def]
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
+    key = mix(s["seed"], s["hand_number"])
+    order = s["order"]
     n = 0
     for suit in range(rules["suits"]):
         for rank in range(rules["ranks"]):
-            s["order"][n] = suit * 13 + rank
+            j = below(key, n, n + 1)  # Fisher-Yates, inside out
+            order[n] = order[j]
+            order[j] = suit * 13 + rank
             n += 1
-    key = mix(s["seed"], s["hand_number"])
-    for i in range(n - 1, 0, -1):  # Fisher-Yates
-        j = below(key, i, i + 1)
-        card = s["order"][i]
-        s["order"][i] = s["order"][j]
-        s["order"][j] = card
     _deal_out(s, rules, n)
 
 
@@ -111,6 +109,7 @@ def _deal_out(s, rules, n):  # type: ignore[no-untyped-def]
     s["first"] = non_dealer
     s["passes"] = 0
     s["drawn"] = NO_CARD
+    s["mid_deadwood"] = 0
     s["taken"] = 0
     s["kind"] = 0
     s["knocker"] = NO_SEAT
@@ -122,11 +121,11 @@ def _deal_out(s, rules, n):  # type: ignore[no-untyped-def]
 
 def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4) -> list[int]:
     """Return the deck that `deal` deals for a seed and a hand: card numbers, the first one is dealt first."""
-    deck = [suit * 13 + rank for suit in range(suits) for rank in range(ranks)]
     key = mix(seed, hand_number)
-    for i in range(len(deck) - 1, 0, -1):
-        j = int(below(key, i, i + 1))
-        deck[i], deck[j] = deck[j], deck[i]
-    return deck[::-1]
-
-
+    order: list[int] = []
+    for suit in range(suits):
+        for rank in range(ranks):
+            j = int(below(key, len(order), len(order) + 1))
+            order.append(order[j] if j < len(order) else 0)
+            order[j] = suit * 13 + rank
+    return order[::-1]

@@ -23,6 +23,8 @@ MAX_MELDS = 3
 """The most melds that eleven cards can make."""
 NO_LIMIT = 13
 """`longest` where melds may have any length."""
+_ONE_RANK = 0x0001000100010001
+"""All four cards of rank 0; shifted or multiplied, of any ranks."""
 
 
 def _loose_table() -> np.ndarray:
@@ -149,16 +151,12 @@ def deadwood(hand, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def in_a_meld(hand, bit):  # type: ignore[no-untyped-def]
-    """Return whether the card with mask ``bit`` is in any possible meld of ``hand``, which holds it."""
-    up, down = bit << 1, bit >> 1
+def meldable(hand):  # type: ignore[no-untyped-def]
+    """Return the cards of ``hand`` that are in any possible meld of it, as a mask."""
     # Lanes have three unused bits on top, so a shift never runs into the next suit.
-    if hand & up and (hand & (up << 1) or hand & down):
-        return True
-    if hand & down and hand & (down >> 1):
-        return True
-    place = count(bit - 1)
-    return count(suits_of(hand, place & 15)) >= 3
+    inner = hand & (hand << 1) & (hand >> 1)
+    runs = inner | (inner << 1) | (inner >> 1)
+    return runs | (hand & (set_ranks(hand) * _ONE_RANK))
 
 
 @kernel
@@ -188,7 +186,7 @@ def fourth_card(meld, longest):  # type: ignore[no-untyped-def]
     if longest < 4 or count(meld) != 3:
         return 0
     rank = count((meld & -meld) - 1) & 15
-    return (0x0001000100010001 << rank) & ~meld
+    return (_ONE_RANK << rank) & ~meld
 
 
 @kernel
@@ -424,20 +422,52 @@ def defend(hand, melds, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def knock_discards(hand, allowed, limit, longest):  # type: ignore[no-untyped-def]
+def knock_discards(hand, now, allowed, limit, longest):  # type: ignore[no-untyped-def]
     """Return the cards of ``allowed`` whose discard leaves ``hand`` with deadwood within ``limit``, as a mask.
 
-    A discard lowers the least deadwood by its own points at most, so most hands need a single look.
+    A discard lowers the least deadwood by its own points at most, and by just those where it is in no possible
+    meld; so most hands need no second look.
+
+    Args:
+        hand: Mask of at most 11 cards.
+        now: Its least deadwood.
+        allowed: Mask of the discards in question.
+        limit: Most deadwood to knock with.
+        longest: Longest meld allowed (C6).
     """
-    now = deadwood(hand, longest)
     knocks = 0
     if now - 10 > limit:
         return knocks
+    melding = meldable(hand)
     todo = allowed
     while todo != 0:
         bit = todo & -todo
         todo &= todo - 1
         points = min((count(bit - 1) & 15) + 1, 10)
-        if now - points <= limit and deadwood(hand & ~bit, longest) <= limit:
+        if now - points <= limit and (bit & melding == 0 or deadwood(hand & ~bit, longest) <= limit):
             knocks |= bit
     return knocks
+
+
+@kernel
+def least_discards(hand, now, allowed, longest):  # type: ignore[no-untyped-def]
+    """Return ``(cards, left)``: the discards among ``allowed`` that leave the least deadwood, and how much they leave.
+
+    Arguments as for `knock_discards`; ``allowed`` must not be empty.
+    """
+    melding = meldable(hand)
+    best, cards = 1 << 30, 0
+    for rank in range(12, -1, -1):
+        points = min(rank + 1, 10)
+        if now - points > best:
+            break  # all that follow are cheaper still
+        todo = allowed & (_ONE_RANK << rank)
+        while todo != 0:
+            bit = todo & -todo
+            todo &= todo - 1
+            left = now - points if bit & melding == 0 else deadwood(hand & ~bit, longest)
+            if left < best:
+                best, cards = left, bit
+            elif left == best:
+                cards |= bit
+    return cards, best

@@ -221,3 +221,36 @@ def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(PRESETS)}"
         raise ValueError(f"rules: there is no preset {preset!r}: {hint}")
     return PRESETS[preset].but(**changes)
+
+
+def parse_rules(text: str) -> Rules:
+    """Return the rules that ``text`` names: a preset, then changes, ``"eaai,gin_bonus=20"``.
+
+    Commas or spaces separate; without a preset the changes are to ``modern``. Truth values are written true and false,
+    no value none.
+
+    Raises:
+        ValueError: for an unknown preset or field, or values that make no game.
+    """
+    parts = text.replace(",", " ").split()
+    preset = parts.pop(0) if parts and "=" not in parts[0] else "modern"
+    changes: dict[str, Any] = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"rules: {part!r} should be field=value")
+        if name in changes:
+            raise ValueError(f"rules: {name} is set twice")
+        changes[name] = _parse_value(value)
+    return rules(preset, **changes)
+
+
+def _parse_value(text: str) -> Any:
+    """Return a value of any field; one of the wrong type is `Rules`' to refuse."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words and text != "none":  # shutout=none is a text
+        return words[text.lower()]
+    try:
+        return int(text)
+    except ValueError:
+        return text

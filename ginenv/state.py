@@ -46,6 +46,7 @@ STATE = np.dtype(
         ("first", np.uint8),  # seat that took turn 0
         ("passes", np.uint8),  # refusals of the first upcard
         ("drawn", np.uint8),  # card drawn in the present turn, NO_CARD between turns
+        ("mid_deadwood", np.uint8),  # least deadwood of the mover's hand with the card drawn
         ("taken", np.uint8),  # 1 when it came from the discard pile
         ("upcard", np.uint8),  # the first upcard of the hand
         ("knock_limit", np.uint8),  # of this hand
@@ -57,7 +58,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 472 bytes."""
+"""One table: 488 bytes."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -78,7 +78,7 @@ def _pass_upcard(s, rules):  # type: ignore[no-untyped-def]
     players = rules["players"]
     s["refused"][s["seat"]] |= BIT[s["upcard"]]
     s["passes"] += 1
-    s["seat"] = (s["seat"] + 1) % players
+    s["seat"] = s["seat"] + 1 if s["seat"] + 1 < players else 0
     if s["passes"] == players:
         s["phase"] = DRAW_PHASE
         s["choices"] = 1 << DRAW
@@ -111,8 +111,10 @@ def _draw(s, rules, take):  # type: ignore[no-untyped-def]
         discards &= ~BIT[card]  # H4
     s["phase"] = DISCARD_PHASE
     s["discards"] = discards
-    s["knocks"] = knock_discards(hand, discards, s["knock_limit"], rules["longest_meld"])
-    big = rules["big_gin"] and deadwood(hand, rules["longest_meld"]) == 0
+    now = deadwood(hand, rules["longest_meld"])
+    s["mid_deadwood"] = now
+    s["knocks"] = knock_discards(hand, now, discards, s["knock_limit"], rules["longest_meld"])
+    big = rules["big_gin"] and now == 0
     s["choices"] = (1 << BIG_GIN) if big else 0
 
 
@@ -130,10 +132,11 @@ def _discard(s, rules, card):  # type: ignore[no-untyped-def]
         _end(s, rules, False)
         return
     s["drawn"] = NO_CARD
+    s["mid_deadwood"] = 0
     s["taken"] = 0
     s["discards"] = 0
     s["knocks"] = 0
-    s["seat"] = (seat + 1) % rules["players"]
+    s["seat"] = seat + 1 if seat + 1 < rules["players"] else 0
     s["phase"] = DRAW_PHASE
     s["choices"] = (1 << DRAW) | (1 << TAKE)
 
@@ -150,6 +153,7 @@ def _end(s, rules, knock):  # type: ignore[no-untyped-def]
     s["discards"] = 0
     s["knocks"] = 0
     s["drawn"] = NO_CARD
+    s["mid_deadwood"] = 0
     s["taken"] = 0
     enter_hand(s, rules)
 

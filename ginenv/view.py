@@ -51,6 +51,7 @@ VIEW = np.dtype(
         ("first", np.uint8),  # relative seat that took turn 0
         ("passes", np.uint8),
         ("drawn", np.uint8),  # card drawn in the present turn, NO_CARD when there is none or the viewer did not see it
+        ("mid_deadwood", np.uint8),  # least deadwood of one's hand with the card drawn, when a discard is due
         ("taken", np.uint8),  # 1 when the mover's card came from the discard pile
         ("upcard", np.uint8),  # the first upcard of the hand
         ("knock_limit", np.uint8),
@@ -60,7 +61,7 @@ VIEW = np.dtype(
     ],
     align=True,
 )
-"""One seat's knowledge of a table: 408 bytes."""
+"""One seat's knowledge of a table."""
 
 _DEAD = int(Kind.DEAD)
 
@@ -86,6 +87,13 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     own = s["hand"][seat]
     seen = own
     other = np.int64(seat)
+    for k in range(SEATS):  # all at once and then the few: short stores of fixed length are the cheapest
+        v["known"][k] = 0
+        v["thrown"][k] = 0
+        v["refused"][k] = 0
+        v["scores"][k] = 0
+        v["boxes"][k] = 0
+        v["cards"][k] = 0
     for k in range(players):
         known = s["hand"][other] if shown else s["known"][other]
         seen |= known
@@ -96,17 +104,9 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
         v["boxes"][k] = s["boxes"][other]
         if shown:
             v["cards"][k] = count(known)  # eleven after big gin
-        else:
-            # Told by the phase, not counted from the hidden cards: only the mover in mid-turn holds one more.
+        else:  # told by the phase, never counted from hidden cards: only the mover in mid-turn holds one more
             v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
-    for k in range(players, SEATS):
-        v["known"][k] = 0
-        v["thrown"][k] = 0
-        v["refused"][k] = 0
-        v["scores"][k] = 0
-        v["boxes"][k] = 0
-        v["cards"][k] = 0
     v["hand"] = own
 
     n_pile = np.int64(s["n_pile"])
@@ -119,8 +119,9 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     v["in_pile"] = in_pile
     v["unseen"] = rules["deck"] & ~(seen | in_pile)
 
-    v["draws"][:] = s["draws"]
-    v["throws"][:] = s["throws"]
+    for t in range(RING):  # a loop, since Numba's slice assignment takes ten times as long
+        v["draws"][t] = s["draws"][t]
+        v["throws"][t] = s["throws"][t]
     turn = np.int64(s["turn"])
     first = relative_seat(s["first"], seat, players) if turn > 0 else 0
     own_turn = 0
@@ -140,7 +141,9 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
         v["knocks"] = s["knocks"]
         v["choices"] = s["choices"]
         v["drawn"] = s["drawn"]
+        v["mid_deadwood"] = s["mid_deadwood"]
     else:
+        v["mid_deadwood"] = 0
         v["discards"] = 0
         v["knocks"] = 0
         v["choices"] = 0
