@@ -81,6 +81,12 @@ class NativeAgent:
         _act_all(self.policy, views, rules.record, self.params, keys, actions)
         return actions
 
+    def __reduce__(self) -> tuple[Callable[[str], Agent], tuple[str]]:
+        """Pickle as the spec: compiled code does not travel."""
+        from agents.registry import make  # it imports this module
+
+        return make, (self.spec,)
+
 
 @dataclass(frozen=True)
 class Option:

@@ -18,13 +18,14 @@ engine beneath works on NumPy records: `ginenv.state`, `ginenv.step`, `ginenv.vi
 
 from ginenv.actions import IllegalAction, action_number, action_text
 from ginenv.cards import card, card_mask, card_text, cards_text
+from ginenv.envs import register_environments
 from ginenv.hands import Arrangement, HandResult, Layoff, Settlement, arrange, deadwood, settle
 from ginenv.record import RecordError
 from ginenv.rules import PRESETS, Rules, rules
 from ginenv.state import Kind, Phase
 from ginenv.table import Table, replay
 
-# Environment registration goes here (ginenv.envs).
+register_environments()
 
 __all__ = [
     "PRESETS",

@@ -46,12 +46,13 @@ def _root() -> Path:
 
 @cache
 def kernel_sources() -> tuple[Path, ...]:
-    """Return every file whose text can change a compiled kernel of this project."""
+    """Return every file whose text can change a compiled kernel: those with kernels, and those with their constants."""
     package = Path(__file__).resolve().parent
-    files = sorted(package.glob("*.py"))
-    for name in ("agents", "experiments"):
+    files = [package / "jit.py", package / "rules.py", package / "state.py"]
+    for name in ("ginenv", "agents", "experiments"):
         for path in sorted((package.parent / name).rglob("*.py")):
-            if b"@kernel" in path.read_bytes():
+            text = path.read_bytes()
+            if path not in files and (b"\n@kernel" in text or b"\n@policy" in text):
                 files.append(path)
     return tuple(files)
 

@@ -8,6 +8,10 @@ from ginenv.jit import kernel
 from ginenv.rules import DEALERS, SHUTOUTS
 from ginenv.state import NO_SEAT
 
+LONGEST_GAME = 1000
+"""Hands after which a game ends by its totals even if nobody has reached the target: bad players under straight gin
+might never."""
+
 _LOSER, _WINNER, _ALTERNATE = (DEALERS.index(d) for d in ("loser", "winner", "alternate"))
 _DOUBLE, _ADD = (SHUTOUTS.index(s) for s in ("double", "add"))
 
@@ -37,7 +41,7 @@ def enter_hand(s, rules):  # type: ignore[no-untyped-def]
 def game_over(s, rules):  # type: ignore[no-untyped-def]
     """Return whether the game in ``s`` has ended, by its target (G1) or its number of hands (G8)."""
     if rules["target"] > 0:
-        return s["first_home"] != NO_SEAT
+        return s["first_home"] != NO_SEAT or s["hand_number"] >= LONGEST_GAME
     return s["hand_number"] >= rules["hands"]
 
 

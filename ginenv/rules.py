@@ -7,6 +7,7 @@ Every field names the id of the rule it sets (docs/rules.md). Kernels get the sa
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -241,16 +242,18 @@ def parse_rules(text: str) -> Rules:
             raise ValueError(f"rules: {part!r} should be field=value")
         if name in changes:
             raise ValueError(f"rules: {name} is set twice")
-        changes[name] = _parse_value(value)
+        changes[name] = _parse_value(name, value)
     return rules(preset, **changes)
 
 
-def _parse_value(text: str) -> Any:
-    """Return a value of any field; one of the wrong type is `Rules`' to refuse."""
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words and text != "none":  # shutout=none is a text
-        return words[text.lower()]
-    try:
-        return int(text)
-    except ValueError:
-        return text
+def _parse_value(name: str, text: str) -> Any:
+    """Return ``text`` as a value of field ``name``; a text that is none stays one, for `Rules` to refuse."""
+    kind = next((str(spec.type) for spec in dataclasses.fields(Rules) if spec.name == name), "str")
+    if kind.endswith("| None") and text.lower() == "none":
+        return None
+    if kind == "bool" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if kind.startswith("int"):
+        with suppress(ValueError):
+            return int(text)
+    return text

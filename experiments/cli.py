@@ -1,0 +1,138 @@
+"""The command `gin`. Each subcommand lives in a module with ``add_arguments(parser)`` and ``run(args) -> exit code``.
+
+Modules are imported when their command is given, since importing the engine may mean compiling it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple, NoReturn
+
+from experiments.refusal import Refusal
+
+REFUSED = 2
+INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    """A subcommand."""
+
+    module: str
+    help: str
+    kernel: str
+    """A kernel that it compiles late, as the cache names it; empty when it needs none."""
+
+
+COMMANDS = {
+    "tournament": Command("experiments.tournament", "play a round robin on mirrored deals", "match._play_native"),
+    "play": Command("experiments.play", "play against an agent in the terminal", "protocol._act_all"),
+    "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
+    "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
+    "replay": Command("experiments.show_record", "show a record step by step", "step.step"),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refusal(f"{message} (see {self.prog} --help)")
+
+
+def _version() -> str:
+    try:
+        return version("ginenv")
+    except PackageNotFoundError:
+        return "not installed: run from a checkout"
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
+    """Return the arguments of a command, with ``command`` and ``argv``; None when help was all that was due."""
+    names = "\n".join(f"  {name:<12}{command.help}" for name, command in COMMANDS.items())
+    top = _Parser(
+        prog="gin", description="Gin rummy for bots.", formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"commands:\n{names}\n\ngin COMMAND --help tells more.", usage="gin [-h] [--version] COMMAND …",
+    )  # fmt: skip
+    top.add_argument("--version", action="version", version=f"gin (ginenv {_version()})")
+    top.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    if not argv:
+        top.print_help()
+        return None
+    name = argv[0]
+    if name.startswith("-"):
+        top.parse_args(argv)
+        raise Refusal("give a command first (see gin --help)")
+    if name not in COMMANDS:
+        raise Refusal(f"there is no command {name!r}: there are {', '.join(COMMANDS)}")
+    command = COMMANDS[name]
+    _check_packages()
+    _say_if_compiling(command.kernel)
+    module = importlib.import_module(command.module)
+    parser = _Parser(prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    module.add_arguments(parser)
+    args = parser.parse_args(argv[1:])
+    args.run, args.argv = module.run, list(argv)
+    return args
+
+
+def _check_packages() -> None:
+    """See that the packages with common names are this project's: other distributions ship an `agents`, too."""
+    for name in ("agents", "experiments"):
+        try:
+            package = importlib.import_module(name)
+        except Exception as error:  # whatever a stranger's package does
+            raise Refusal(f"the package {name!r} of ginenv cannot be imported ({error}): install ginenv anew") from error
+        if not getattr(package, "GINENV_PROJECT", False):
+            where = os.path.dirname(package.__file__ or "") or "?"
+            raise Refusal(
+                f"the package {name!r} in {where} is not ginenv's: another distribution of that name is in the way, "
+                "so install ginenv in an environment of its own"
+            )
+
+
+def _say_if_compiling(kernel: str) -> None:
+    """Say so when kernels must be compiled before the command can begin."""
+    from ginenv import jit
+
+    if not kernel or (jit.is_cached() and _is_compiled(kernel)):
+        return
+    print("compiling the engine (once, about 30 s)…", file=sys.stderr, flush=True)
+
+
+def _is_compiled(kernel: str) -> bool:
+    """Return whether a certain kernel is in the cache: other commands compile only a part."""
+    from ginenv import jit
+
+    if jit.config.DISABLE_JIT:
+        return True
+    return any(jit.cache_folder(jit.kernel_sources()[0]).rglob(f"{kernel}-*.nbc"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `gin`; returns the exit code: 0, 2 for what cannot be done, 130 after Ctrl-C."""
+    try:
+        args = _parse(sys.argv[1:] if argv is None else argv)
+        return 0 if args is None else args.run(args)
+    except Refusal as refusal:
+        print(f"gin: {refusal}", file=sys.stderr)
+        return REFUSED
+    except ModuleNotFoundError as error:
+        if error.name != "rich":
+            raise
+        print("gin: the command needs the package rich: pip install 'ginenv[tournament]'", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `gin agents | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

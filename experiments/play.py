@@ -1,0 +1,190 @@
+"""`gin play AGENT`: a person against an agent in the terminal, a whole game."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+
+import numpy as np
+
+from agents.protocol import Agent
+from agents.registry import make
+from experiments.refusal import Refusal, refusing
+from ginenv.actions import IllegalAction, action_text
+from ginenv.cards import NO_CARD, card, card_text
+from ginenv.render import ansi
+from ginenv.rng import mix
+from ginenv.rules import Rules, parse_rules
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE, Phase
+from ginenv.table import Table
+
+YOU, AGENT = 0, 1
+_AGENT_STREAM = 1 << 43
+
+HELP = """\
+  d            draw from the stock
+  t            take the upcard
+  p            pass the first upcard
+  7H           discard the seven of hearts (suits S H D C, ten is T)
+  k 7H         knock, discarding the seven of hearts (gin when all else is melded)
+  b            declare big gin
+  ?            this help
+  q            quit (so does Ctrl-D)"""
+
+_SHORT = {"d": DRAW, "draw": DRAW, "t": TAKE, "take": TAKE, "p": PASS, "pass": PASS, "b": BIG_GIN, "big gin": BIG_GIN}
+
+
+class Quit(Exception):  # noqa: N818 - not an error
+    """The person has had enough."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options of `gin play`."""
+    parser.add_argument("agent", metavar="AGENT", help="name, or name:key=value,key=value (see gin agents)")
+    parser.add_argument("--rules", default="modern", metavar="P", help="a preset, or preset,field=value,… (see gin rules)")
+    parser.add_argument("--seed", type=int, metavar="S", help="of the game, to play it again (default: a new one)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play a game."""
+    with refusing():
+        rules, agent = parse_rules(args.rules), make(args.agent)
+        seed = secrets.randbits(32) if args.seed is None else args.seed
+        table = Table(rules, seed)
+    print(f"You play {args.agent} under {rules.name} rules, seed {seed}. Type ? for help, q to quit.")
+    game = Game(table, agent, args.agent)
+    try:
+        game.play()
+    except (Quit, EOFError):
+        print(f"\nYou leave at {game.score_text()}.")
+    return 0
+
+
+def action_of(text: str) -> int:
+    """Return the action that a short command names.
+
+    Raises:
+        ValueError: for what is no command.
+    """
+    words = text.lower().split()
+    if " ".join(words) in _SHORT:
+        return _SHORT[" ".join(words)]
+    kind = DISCARD
+    if words and words[0] in ("k", "knock", "discard"):
+        kind = DISCARD if words.pop(0) == "discard" else KNOCK
+    if len(words) != 1:
+        raise ValueError(f"{text!r} is no command: type ? for help")
+    return kind + card(words[0])
+
+
+class Game:
+    """A game between a person (seat 0) and an agent (seat 1). All that is printed comes from the person's VIEW."""
+
+    def __init__(self, table: Table, agent: Agent, name: str) -> None:
+        self.table = table
+        self.agent = agent
+        self.name = name
+        self._decisions = 0
+
+    def play(self) -> None:
+        """Play to the end of the game.
+
+        Raises:
+            Quit, EOFError: when the person leaves.
+        """
+        while True:
+            self._play_hand()
+            self._show()
+            print(f"Game: {self.score_text()}.")
+            if self.table.game_over:
+                self._show_winner()
+                return
+            self._ask("Enter for the next hand, q to quit> ")
+            self.table.deal()
+
+    def score_text(self) -> str:
+        """Return the game's score in words."""
+        return f"you {self.table.scores[YOU]}, {self.name} {self.table.scores[AGENT]}"
+
+    def _show_winner(self) -> None:
+        mine, its = self.table.totals[YOU], self.table.totals[AGENT]
+        winner = {None: "The game ends level", YOU: "You win the game", AGENT: f"{self.name} wins the game"}
+        print(f"{winner[self.table.winner]}, {mine} to {its} with all bonuses.")
+
+    def _play_hand(self) -> None:
+        table = self.table
+        print(f"\n--- hand {table.hand_number}: {'you deal' if table.dealer == YOU else f'{self.name} deals'} ---")
+        while not table.done:
+            if table.seat == AGENT:
+                self._agent_acts()
+            else:
+                self._show()
+                self._person_acts()
+
+    def _agent_acts(self) -> None:
+        table = self.table
+        view = np.array([table.view(AGENT)])
+        key = int(mix(mix(table.seed, _AGENT_STREAM), self._decisions))
+        self._decisions += 1
+        action = int(self.agent.act(view, table.rules, np.array([key], dtype=np.int64))[0])
+        upcard = table.pile[0] if table.pile else ""
+        try:
+            table.step(action)
+        except IllegalAction as error:
+            raise Refusal(f"{self.name} forfeits the game by an illegal action: {error}") from error
+        if action == DRAW:
+            print(f"{self.name} draws from the stock.")
+        elif action in (TAKE, PASS):
+            print(f"{self.name} {'takes' if action == TAKE else 'passes'} {upcard}.")
+        elif action < KNOCK:
+            print(f"{self.name} {'declares big gin' if action == BIG_GIN else f'discards {table.pile[0]}'}.")
+        else:
+            print(f"{self.name} knocks.")  # the last discard stays face down
+
+    def _person_acts(self) -> None:
+        table = self.table
+        print(f"Legal: {legal_text(table.legal_actions())}")
+        while True:
+            text = self._ask("> ")
+            if not text:
+                continue
+            try:
+                action = action_of(text)
+                table.step(action)
+            except ValueError as error:  # IllegalAction is one
+                print(str(error).replace(f"seat {YOU} does", "you do") + ".")
+                continue
+            if action == DRAW and table.drawn is not None:
+                print(f"You draw {table.drawn}.")
+            return
+
+    def _ask(self, prompt: str) -> str:
+        """Return the person's next line.
+
+        Raises:
+            Quit, EOFError: when the person leaves.
+        """
+        while True:
+            text = input(prompt).strip()
+            if text.lower() in ("q", "quit"):
+                raise Quit
+            if text != "?":
+                return text
+            print(HELP)
+
+    def _show(self) -> None:
+        print(ansi(self.table.view(YOU), self.table.rules, names=("you", self.name), color=sys.stdout.isatty()))
+
+
+def legal_text(actions: list[int]) -> str:
+    """Return legal actions as the commands that name them."""
+    short = {DRAW: "d (draw)", TAKE: "t (take)", PASS: "p (pass)", BIG_GIN: "b (big gin)"}
+    words = [short[a] for a in actions if a in short]
+    discards = [card_text(a - DISCARD) for a in actions if DISCARD <= a < KNOCK]
+    knocks = [card_text(a - KNOCK) for a in actions if a >= KNOCK]
+    if discards:
+        words.append("discard " + " ".join(discards))
+    if knocks:
+        words.append("k " + " ".join(knocks))
+    return ", ".join(words)

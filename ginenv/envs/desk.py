@@ -1,0 +1,118 @@
+"""What the one-table environments share: a table, its episodes' seeds, observations and masks as a seat sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from ginenv import render as drawing
+from ginenv.actions import IllegalAction, why_illegal
+from ginenv.deal import new_game
+from ginenv.encode import ENCODINGS, encode
+from ginenv.envs.episode import EPISODES, REWARDS, advance, choice
+from ginenv.jit import kernel
+from ginenv.rng import mix
+from ginenv.rules import Rules
+from ginenv.rules import rules as rules_named
+from ginenv.state import N_ACTIONS, new_states
+from ginenv.step import write_mask
+from ginenv.view import VIEW, look
+
+RENDER_MODES = ("ansi", "rgb_array", "human")
+
+
+@kernel
+def _observe(states, rules, seat, code, views, observation, mask):  # type: ignore[no-untyped-def]
+    look(states[0], rules[0], seat, views[0])
+    encode(views[0], rules[0], code, observation)
+    write_mask(views[0], mask)
+
+
+@kernel
+def _advance(states, rules, episode, reward, action, rewards):  # type: ignore[no-untyped-def]
+    return advance(states[0], rules[0], episode, reward, action, rewards)
+
+
+class Desk:
+    """One table with its options. An environment holds one and adds its API's ways."""
+
+    def __init__(
+        self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None
+    ) -> None:
+        self.rules = rules_named(rules)
+        self.episode = choice("episode", episode, EPISODES)
+        self.reward = choice("reward", reward, REWARDS)
+        choice("encoding", encoding, tuple(ENCODINGS))
+        if render_mode is not None:
+            choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = render_mode
+        self.encoding = ENCODINGS[encoding]
+        self.states = new_states(1)
+        self.rewards = np.zeros(2, dtype=np.float32)
+        self._views = np.zeros(1, dtype=VIEW)
+        self._rules = self.rules.record.reshape(1)
+        self._codes = np.zeros(self.encoding.size, dtype=np.int8)
+        self._seed: int | None = None
+        self._episodes = 0
+
+    @property
+    def seat(self) -> int:
+        """The seat to act (0 or 1)."""
+        return int(self.states[0]["seat"])
+
+    def observation_space(self) -> spaces.Box:
+        """Return the space of `observe`'s observations: float32, shape (encoding.size,)."""
+        scale = self.encoding.scale
+        return spaces.Box(-128 * scale, 127 * scale, dtype=np.float32)
+
+    def begin(self, seed: int | None) -> None:
+        """Start an episode. A seed starts a new sequence of episodes; without one, the next of the sequence follows."""
+        if seed is not None:
+            self._seed, self._episodes = int(seed), 0
+        elif self._seed is None:
+            self._seed = int(np.random.SeedSequence().generate_state(1)[0])
+        new_game(self.states[0], self._rules[0], mix(self._seed, self._episodes))
+        self._episodes += 1
+
+    def key(self) -> int:
+        """Return a key for the randomness of an opponent in this episode, unrelated to the cards."""
+        assert self._seed is not None
+        return int(mix(mix(self._seed, self._episodes), 1 << 43))
+
+    def act(self, action: int) -> int:
+        """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
+
+        Returns:
+            RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`).
+
+        Raises:
+            IllegalAction: naming the action and the reason; nothing has changed (I1).
+        """
+        why = why_illegal(self.states[0], self.rules, int(action))
+        if why is not None:
+            raise IllegalAction(why)
+        return int(_advance(self.states, self._rules, self.episode, self.reward, int(action), self.rewards))
+
+    def observe(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off turn)."""
+        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        _observe(self.states, self._rules, seat, self.encoding.code, self._views, self._codes, mask)
+        return self._codes * self.encoding.scale, mask
+
+    def view(self, seat: int) -> np.ndarray:
+        """Return the VIEW of ``seat``, shape (1,), valid until the next call."""
+        look(self.states[0], self._rules[0], seat, self._views[0])
+        return self._views
+
+    def render(self, seat: int, names: tuple[str, ...]) -> str | np.ndarray | None:
+        """Draw the table as ``seat`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for ``human``."""
+        view = self.view(seat)[0]
+        if self.render_mode == "rgb_array":
+            return drawing.rgb_array(view, self.rules, names=names)
+        text = drawing.ansi(view, self.rules, names=names)
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text

@@ -1,0 +1,119 @@
+"""The Gymnasium environment: one learner at seat 0 against a given opponent at seat 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from ginenv.actions import IllegalAction
+from ginenv.envs.desk import RENDER_MODES, Desk
+from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED
+from ginenv.envs.opponent import Opponent, find
+from ginenv.rng import mix
+from ginenv.rules import Rules
+from ginenv.state import N_ACTIONS
+
+LEARNER, OTHER = 0, 1
+
+
+class GinRummyEnv(gymnasium.Env[np.ndarray, int]):
+    """Gin rummy against an opponent; made by ``gymnasium.make("ginenv/GinRummy-v0", opponent="simple")``.
+
+    Observations are float32 of shape (size,), see docs/encodings.md; ``info["action_mask"]`` and ``action_masks()`` give the legal
+    actions, as sb3-contrib's MaskablePPO wants them. The first dealer is drawn by chance, so seat 0 is no advantage.
+    A hand that the opponent ends before the learner's first decision is dealt again (rare; in a game it counts).
+
+    Args:
+        opponent: An agent, or its spec string.
+        rules: A preset's name or `Rules`.
+        episode: ``"hand"`` or ``"game"``.
+        reward: ``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`.
+        encoding: A name of `ginenv.encode.ENCODINGS`.
+        illegal_reward: None: an illegal action raises `IllegalAction` and changes nothing. A number: it ends the episode with
+            this reward (I1).
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
+
+    Raises:
+        ValueError: for an unknown option value, in one sentence.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+
+    def __init__(
+        self,
+        opponent: str | Opponent = "simple",
+        rules: str | Rules = "modern",
+        episode: str = "hand",
+        reward: str = "points",
+        encoding: str = "planes-v1",
+        illegal_reward: float | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self._desk = Desk(rules, episode, reward, encoding, render_mode)
+        self._opponent = find(opponent)
+        self._illegal_reward = illegal_reward
+        self.render_mode = render_mode
+        self.observation_space = self._desk.observation_space()
+        self.action_space = spaces.Discrete(N_ACTIONS)
+        self._mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        self._decisions = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode; ``seed`` begins a repeatable sequence of episodes."""
+        super().reset(seed=seed)
+        if options:
+            raise ValueError(f"reset: there are no options, and {', '.join(options)} was given")
+        while True:
+            self._desk.begin(seed)
+            seed = None
+            self._decisions = 0
+            _, outcome = self._reply()
+            if outcome == RUNNING:
+                return self._seen()
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Play ``action``, then the opponent until the learner is due again."""
+        try:
+            outcome = self._desk.act(int(action))
+        except IllegalAction:
+            if self._illegal_reward is None:
+                raise
+            observation, info = self._seen()
+            return observation, self._illegal_reward, True, False, info
+        reward = float(self._desk.rewards[LEARNER])
+        if outcome == RUNNING:
+            gained, outcome = self._reply()
+            reward += gained
+        observation, info = self._seen()
+        if self.render_mode == "human":
+            self.render()
+        return observation, reward, outcome == ENDED, outcome == TRUNCATED, info
+
+    def action_masks(self) -> np.ndarray:
+        """Return the learner's legal actions: bool, shape (108,)."""
+        return self._mask.astype(bool)
+
+    def render(self) -> Any:
+        """Draw the table as the learner sees it, in the ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: make the environment with one")
+            return None
+        return self._desk.render(LEARNER, ("learner", "opponent"))
+
+    def _reply(self) -> tuple[float, int]:
+        """Let the opponent play while it is due. Returns the learner's reward and the outcome."""
+        reward, outcome = 0.0, RUNNING
+        while outcome == RUNNING and self._desk.seat == OTHER:
+            keys = np.array([mix(self._desk.key(), self._decisions)], dtype=np.int64)
+            self._decisions += 1
+            action = int(self._opponent.act(self._desk.view(OTHER), self._desk.rules, keys)[0])
+            outcome = self._desk.act(action)
+            reward += float(self._desk.rewards[LEARNER])
+        return reward, outcome
+
+    def _seen(self) -> tuple[np.ndarray, dict[str, Any]]:
+        observation, self._mask = self._desk.observe(LEARNER)
+        return observation, {"action_mask": self._mask}

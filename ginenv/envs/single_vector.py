@@ -1,0 +1,187 @@
+"""Many tables of one learner against an opponent, as a `gymnasium.vector.VectorEnv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ginenv.actions import IllegalAction, why_illegal
+from ginenv.deal import new_game
+from ginenv.encode import encode
+from ginenv.envs.desk import Desk
+from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, advance
+from ginenv.envs.opponent import Opponent, find
+from ginenv.envs.single import LEARNER, OTHER
+from ginenv.jit import kernel
+from ginenv.rng import mix
+from ginenv.rules import Rules
+from ginenv.state import N_ACTIONS, new_states
+from ginenv.step import is_legal, write_mask
+from ginenv.view import VIEW, look
+
+
+class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """``num_envs`` tables in step; made by ``gymnasium.make_vec("ginenv/GinRummy-v0", num_envs=…)``.
+
+    Options are those of `ginenv.envs.single.GinRummyEnv`, and table ``i`` seeded with ``s`` plays what a single environment
+    seeded with ``mix(s, i)`` plays, whatever the number of tables. A finished table is dealt anew in the same step
+    (AutoresetMode.SAME_STEP): its last observation is in ``info["final_obs"]``. ``info["action_mask"]`` is int8, (num_envs, 108).
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: str | Opponent = "simple",
+        rules: str | Rules = "modern",
+        episode: str = "hand",
+        reward: str = "points",
+        encoding: str = "planes-v1",
+        render_mode: str | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"environment: num_envs={num_envs} should be 1 or more")
+        if render_mode is not None:
+            raise ValueError("environment: many tables are not drawn: leave render_mode out")
+        desk = Desk(rules, episode, reward, encoding, None)
+        self.rules, self._episode, self._reward, self.encoding = desk.rules, desk.episode, desk.reward, desk.encoding
+        self._opponent = find(opponent)
+        self.num_envs = num_envs
+        self.render_mode = None
+        self.single_observation_space = desk.observation_space()
+        self.single_action_space = spaces.Discrete(N_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._states = new_states(num_envs)
+        self._views = np.zeros(num_envs, dtype=VIEW)
+        self._codes = np.zeros((num_envs, self.encoding.size), dtype=np.int8)
+        self._masks = np.zeros((num_envs, N_ACTIONS), dtype=np.int8)
+        self._seeds: np.ndarray | None = None
+        self._episodes = np.zeros(num_envs, dtype=np.int64)
+        self._decisions = np.zeros(num_envs, dtype=np.int64)
+        self._outcomes = np.zeros(num_envs, dtype=np.int64)
+        self._earned = np.zeros((num_envs, 2), dtype=np.float32)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode at every table; ``seed`` begins a repeatable sequence of them."""
+        if options:
+            raise ValueError(f"reset: there are no options, and {', '.join(options)} was given")
+        if seed is not None or self._seeds is None:
+            base = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
+            self._seeds = np.array([mix(base, i) for i in range(self.num_envs)], dtype=np.int64)
+            self._episodes[:] = 0
+        self._begin(np.arange(self.num_envs))
+        return self._observe(), self._info()
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play the learner's action at every table, then the opponent until the learner is due everywhere.
+
+        Raises:
+            IllegalAction: naming the first table with one; no table has changed.
+        """
+        if self._seeds is None:
+            raise ValueError("step: call reset() first")
+        actions = np.asarray(actions, dtype=np.int64)
+        if actions.shape != (self.num_envs,):
+            raise ValueError(f"step: {self.num_envs} actions are due, not an array of shape {actions.shape}")
+        self._outcomes[:] = RUNNING
+        self._earned[:] = 0
+        everyone = np.arange(self.num_envs)
+        self._play(everyone, actions)
+        self._reply(everyone)
+        rewards = self._earned[:, LEARNER].astype(np.float64)
+        ended, truncated = self._outcomes == ENDED, self._outcomes == TRUNCATED
+        info: dict[str, Any] = {}
+        over = ended | truncated
+        if over.any():
+            last = self._observe()
+            final = np.full(self.num_envs, None, dtype=object)
+            for i in np.flatnonzero(over):
+                final[i] = last[i].copy()
+            info = {"final_obs": final, "_final_obs": over}
+            self._begin(np.flatnonzero(over))
+        observations = self._observe()
+        return observations, rewards, ended, truncated, info | self._info()
+
+    def _begin(self, tables: np.ndarray) -> None:
+        """Deal new episodes, again where the opponent ends a hand before the learner has acted."""
+        assert self._seeds is not None
+        while len(tables):
+            self._outcomes[tables] = RUNNING
+            _begin_all(self._states, self.rules.record, tables, self._seeds, self._episodes)
+            self._episodes[tables] += 1
+            self._decisions[tables] = 0
+            self._reply(tables)
+            tables = tables[self._outcomes[tables] != RUNNING]
+
+    def _reply(self, tables: np.ndarray) -> None:
+        """Let the opponent play at ``tables`` until it is due at none."""
+        assert self._seeds is not None
+        while True:
+            tables = tables[(self._outcomes[tables] == RUNNING) & (self._states["seat"][tables] == OTHER)]
+            if not len(tables):
+                return
+            keys = np.zeros(len(tables), dtype=np.int64)
+            _look_all(
+                self._states, self.rules.record, tables, self._seeds, self._episodes, self._decisions, self._views, keys
+            )
+            self._decisions[tables] += 1
+            self._play(tables, np.asarray(self._opponent.act(self._views[: len(tables)], self.rules, keys)))
+
+    def _play(self, tables: np.ndarray, actions: np.ndarray) -> None:
+        bad = _play_all(
+            self._states, self.rules.record, self._episode, self._reward, tables, actions.astype(np.int64), self._earned,
+            self._outcomes,
+        )  # fmt: skip
+        if bad >= 0:
+            why = why_illegal(self._states[tables[bad]], self.rules, int(actions[bad]))
+            raise IllegalAction(f"table {tables[bad]}: {why}")
+
+    def _observe(self) -> np.ndarray:
+        _observe_all(self._states, self.rules.record, self.encoding.code, self._views, self._codes, self._masks)
+        return self._codes * self.encoding.scale
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._masks.copy(), "_action_mask": np.ones(self.num_envs, dtype=bool)}
+
+
+@kernel
+def _begin_all(states, rules, tables, seeds, episodes):  # type: ignore[no-untyped-def]
+    for i in tables:
+        new_game(states[i], rules, mix(seeds[i], episodes[i]))
+
+
+@kernel
+def _look_all(states, rules, tables, seeds, episodes, decisions, views, keys):  # type: ignore[no-untyped-def]
+    for n in range(tables.shape[0]):
+        i = tables[n]
+        look(states[i], rules, OTHER, views[n])
+        keys[n] = mix(mix(mix(seeds[i], episodes[i]), 1 << 43), decisions[i])
+
+
+@kernel
+def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes):  # type: ignore[no-untyped-def]
+    """Play all actions, or none: then the index of the first illegal one is returned, else -1."""
+    for n in range(tables.shape[0]):
+        if not is_legal(states[tables[n]], actions[n]):
+            return n
+    gained = np.zeros(2, np.float32)
+    for n in range(tables.shape[0]):
+        i = tables[n]
+        outcomes[i] = advance(states[i], rules, episode, reward, actions[n], gained)
+        earned[i, 0] += gained[0]
+        earned[i, 1] += gained[1]
+    return -1
+
+
+@kernel
+def _observe_all(states, rules, code, views, codes, masks):  # type: ignore[no-untyped-def]
+    for i in range(states.shape[0]):
+        look(states[i], rules, LEARNER, views[i])
+        encode(views[i], rules, code, codes[i])
+        write_mask(views[i], masks[i])

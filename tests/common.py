@@ -1,0 +1,169 @@
+"""What several tests of the engine share: cards both ways, rules to play under, hands rich in melds, positions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ginenv.cards import BIT, RANKS, SUITS, card, card_text
+from ginenv.deal import deal, new_game
+from ginenv.ledger import game_over
+from ginenv.melds import deadwood
+from ginenv.rules import PRESETS, Rules
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, new_states
+from ginenv.step import step, write_mask
+from tests.reference import NaiveGameRules, NaiveRules
+
+DECK = [r + s for s in SUITS for r in RANKS]
+BITS = {text: int(BIT[card(text)]) for text in DECK}
+TEXTS = {bit: text for text, bit in BITS.items()}
+WORDS = {DRAW: ("draw",), TAKE: ("take",), PASS: ("pass",), BIG_GIN: ("big gin",)}
+
+
+def mask(cards: str | Iterable[str]) -> int:
+    """Return cards (texts, or one text of several) as a mask."""
+    return sum(BITS[c] for c in (cards.split() if isinstance(cards, str) else cards))
+
+
+def cards(bits: int) -> frozenset[str]:
+    """Return a mask as texts."""
+    found = []
+    while bits:
+        found.append(TEXTS[bits & -bits])
+        bits &= bits - 1
+    return frozenset(found)
+
+
+def words(action: int) -> tuple[str, ...]:
+    """Return an action id as the oracle says it."""
+    if action < DISCARD:
+        return WORDS[action]
+    return ("discard", card_text(action - DISCARD)) if action < KNOCK else ("knock", card_text(action - KNOCK))
+
+
+# --- Rules ----------------------------------------------------------------------------------------
+
+SMALL = dict(box_bonus=10, game_bonus=20, shutout="none")
+ODD: dict[str, Rules] = {
+    "10 ranks, 7 cards": Rules(ranks=10, cards_dealt=7),
+    "7 ranks, 5 cards": Rules(ranks=7, cards_dealt=5, target=50, **SMALL),
+    "4 ranks, 3 cards": Rules(ranks=4, cards_dealt=3, knock_limit=6, target=30, big_gin=True, **SMALL),
+    "3 suits": Rules(suits=3, cards_dealt=10, undercut_ties=False, target=40),
+    "2 suits, melds of 3": Rules(suits=2, cards_dealt=7, longest_meld=3, big_gin=True, knock_limit=20),
+    "1 suit": Rules(suits=1, cards_dealt=3, dead_stock=0, knock_limit=20, target=60),
+    "3 ranks, 1 card": Rules(ranks=3, suits=2, cards_dealt=1, dead_stock=0, knock_limit=1, target=10, gin_bonus=1),
+    "4 ranks, 6 cards": Rules(ranks=4, cards_dealt=6, dead_stock=1, knock_limit=0, big_gin=True, target=60),
+    "melds of 3": Rules(longest_meld=3, next_dealer="alternate"),
+    "melds of 3 and 4": Rules(longest_meld=4, knock_limit=15, big_gin=True),
+    "melds to 6": Rules(longest_meld=6, knock_limit=20, big_gin=True, big_gin_bonus=25),
+    "whole stock": Rules(dead_stock=0, discard_taken=True),
+    "long stock": Rules(dead_stock=20, turn_limit=9),
+    "short hands": Rules(turn_limit=6, knock_limit=40, next_dealer="winner", shutout="add"),
+    "any knock": Rules(knock_limit=100, target=250),
+    "3 hands": Rules(target=None, hands=3, knock_limit=40),
+    "oklahoma, no options": Rules(oklahoma=True, big_gin=True, discard_taken=True, target=60),
+    "oklahoma, 8 ranks": Rules(
+        oklahoma=True, ace_means_gin=True, spades_double=True, ranks=8, cards_dealt=5, undercut_ties=False
+    ),
+    "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
+}
+"""Small decks and rules that no preset plays."""
+ALL_RULES: dict[str, Rules] = PRESETS | ODD
+
+
+def naive_rules(rules: Rules) -> NaiveRules:
+    """Return the rules of a hand as the oracle takes them."""
+    return NaiveRules(
+        ranks=rules.ranks,
+        suits=rules.suits,
+        cards_dealt=rules.cards_dealt,
+        longest_meld=rules.longest_meld,
+        knock_limit=rules.knock_limit,
+        gin_bonus=rules.gin_bonus,
+        undercut_bonus=rules.undercut_bonus,
+        undercut_ties=rules.undercut_ties,
+        big_gin=rules.big_gin,
+        big_gin_bonus=rules.big_gin_bonus,
+        oklahoma=rules.oklahoma,
+        oklahoma_ace_gin=rules.ace_means_gin,
+        oklahoma_spades_double=rules.spades_double,
+        straight=rules.straight,
+        discard_taken=rules.discard_taken,
+        dead_stock=rules.dead_stock,
+        turn_limit=rules.turn_limit,
+    )
+
+
+def naive_game_rules(rules: Rules) -> NaiveGameRules:
+    """Return the rules of a game as the oracle takes them; a number of hands is a target never reached."""
+    return NaiveGameRules(
+        target=rules.target or 1_000_000,
+        box_bonus=rules.box_bonus,
+        game_bonus=rules.game_bonus,
+        shutout=rules.shutout,
+        shutout_bonus=rules.shutout_bonus,
+        next_dealer=rules.next_dealer,
+    )
+
+
+# --- Hands ----------------------------------------------------------------------------------------
+
+
+def meld_rich_pool(rng: random.Random) -> list[str]:
+    """Return 16 to 26 cards, near each other in rank or suit: hands of them are full of crossing sets and runs."""
+    kind = rng.randrange(5)
+    low = rng.randrange(10)
+    if kind == 0:  # four ranks next to each other
+        return [c for c in DECK if low <= RANKS.index(c[0]) < low + 4]
+    if kind == 1:  # six ranks of three suits
+        suits, low = rng.sample(SUITS, 3), rng.randrange(8)
+        return [c for c in DECK if c[1] in suits and low <= RANKS.index(c[0]) < low + 6]
+    if kind == 2:  # two suits
+        suits = rng.sample(SUITS, 2)
+        return [c for c in DECK if c[1] in suits]
+    if kind == 3:  # any five ranks
+        ranks = rng.sample(RANKS, 5)
+        return [c for c in DECK if c[0] in ranks]
+    low = rng.randrange(9)  # five ranks next to each other
+    return [c for c in DECK if low <= RANKS.index(c[0]) < low + 5]
+
+
+# --- Positions ------------------------------------------------------------------------------------
+
+
+def legal_actions(s: np.void) -> list[int]:
+    """Return the legal action ids of a STATE."""
+    row = np.zeros(N_ACTIONS, dtype=np.int8)
+    write_mask(s, row)
+    return np.flatnonzero(row).tolist()
+
+
+def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
+    """Return an action: at random (style 0), random but ending the hand when it may (1), or a player of sorts (2)."""
+    ends = [a for a in legal if a >= KNOCK or a == BIG_GIN]
+    if style == 0 or (ends and rng.random() < 0.2):
+        return rng.choice(legal)
+    if ends:
+        return rng.choice(ends)
+    if style == 2 and legal[0] >= DISCARD and rng.random() < 0.9:
+        hand = int(s["hand"][s["seat"]])
+        return min(legal, key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
+    return rng.choice(legal)
+
+
+def positions(rules: Rules, seed: int, hands: int) -> Iterator[np.void]:
+    """Yield STATEs of random play, each until the next is asked for: every decision and every end of ``hands`` hands."""
+    rng = random.Random(seed)
+    s, record = new_states(1)[0], rules.record
+    new_game(s, record, seed)
+    for n in range(hands):
+        while s["phase"] != OVER_PHASE:
+            yield s
+            step(s, record, choose(s, legal_actions(s), n % 3, rng))
+        yield s
+        if game_over(s, record):
+            new_game(s, record, seed + 1000 * (n + 1))
+        else:
+            deal(s, record)

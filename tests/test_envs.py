@@ -1,0 +1,253 @@
+"""The PettingZoo and Gymnasium environments: their own conformance tests, and the bugs that others had."""
+
+import copy
+import pickle
+import warnings
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, render_test, seed_test
+
+import agents.registry
+import ginenv
+from ginenv import gin_rummy_v0
+from ginenv.encode import ENCODINGS
+from ginenv.envs.aec import raw_env
+from ginenv.envs.single import GinRummyEnv
+from ginenv.envs.single_vector import GinRummyVectorEnv
+from ginenv.rng import mix
+
+PRESETS = sorted(ginenv.PRESETS)
+
+
+def play_randomly(env, seed, episodes=1):
+    """Play whole episodes at random and return everything seen: (agent, observation, mask, reward) by step."""
+    rng = np.random.default_rng(seed)
+    seen = []
+    env.reset(seed=seed)
+    for _ in range(episodes):
+        for agent in env.agent_iter():
+            observation, reward, terminated, truncated, _ = env.last()
+            mask = observation["action_mask"]
+            seen.append((agent, observation["observation"].tobytes(), mask.tobytes(), reward))
+            env.step(None if terminated or truncated else int(rng.choice(np.flatnonzero(mask))))
+        env.reset()
+    return seen
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_pettingzoo_api(rules, episode):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        api_test(gin_rummy_v0.env(rules=rules, episode=episode), num_cycles=300)
+        api_test(gin_rummy_v0.raw_env(rules=rules, episode=episode), num_cycles=300)
+
+
+def test_pettingzoo_seed():
+    seed_test(gin_rummy_v0.env, num_cycles=100)
+
+
+@pytest.mark.parametrize("encoding", sorted(ENCODINGS))
+def test_pettingzoo_render(encoding, capsys):
+    render_test(lambda **kwargs: gin_rummy_v0.env(encoding=encoding, **kwargs))
+
+
+def test_registered_with_pettingzoo_and_gymnasium():
+    env = pettingzoo.make("aec", "ginenv/gin_rummy_v0", rules="oklahoma")
+    env.reset(seed=1)
+    assert env.unwrapped.rules.name == "oklahoma"
+    assert gymnasium.spec("ginenv/GinRummy-v0").vector_entry_point
+
+
+def test_off_turn_observe_gives_own_view_and_an_empty_mask():
+    """PettingZoo's old environment gave the waiting seat the mover's hand."""
+    env = raw_env()
+    env.reset(seed=3)
+    for _ in range(30):
+        mover = env.agent_selection
+        waiting = "player_1" if mover == "player_0" else "player_0"
+        seen = env.observe(waiting)
+        assert not seen["action_mask"].any()
+        hand = next(block for block in ENCODINGS["planes-v1"].layout if "own hand" in block.meaning.lower())
+        assert hand is not None
+        held = ginenv.card_mask(int(env._desk.states[0]["hand"][env.possible_agents.index(waiting)]))
+        _, mask = env._desk.observe(env.possible_agents.index(mover))
+        assert (env.observe(mover)["action_mask"] == mask).all() and mask.any()
+        assert held == int(env._desk.view(env.possible_agents.index(waiting))[0]["hand"])
+        env.step(int(np.flatnonzero(mask)[-1]))
+        if env.terminations[mover]:
+            break
+
+
+def test_I1_raw_env_refuses_an_illegal_action_and_changes_nothing():
+    env = raw_env()
+    env.reset(seed=1)
+    before = env._desk.states.tobytes()
+    with pytest.raises(ginenv.IllegalAction, match="draw"):
+        env.step(0)
+    assert env._desk.states.tobytes() == before
+
+
+def test_I1_wrapped_env_ends_the_hand_with_a_loss():
+    env = gin_rummy_v0.env(illegal_reward=-25.0)
+    env.reset(seed=1)
+    mover = env.agent_selection
+    with pytest.warns(UserWarning, match="[Ii]llegal"):
+        env.step(0)
+    assert env.rewards[mover] == -25.0
+    assert all(env.terminations.values())
+
+
+@pytest.mark.parametrize("reward", ["points", "win"])
+def test_a_seeded_reset_a_copy_and_a_pickle_keep_every_option(reward):
+    options = {"rules": ginenv.rules("oklahoma", gin_bonus=31), "episode": "game", "reward": reward, "encoding": "history-v1"}
+    env = raw_env(**options)
+    expected = play_randomly(env, 5)
+    assert play_randomly(env, 5) == expected
+    env.reset(seed=9)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert twin.rules == options["rules"]
+        assert play_randomly(twin, 5) == expected
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_a_games_rewards_add_up_to_its_margin(rules):
+    env = raw_env(rules=rules, episode="game")
+    rng = np.random.default_rng(1)
+    env.reset(seed=1)
+    earned = {name: 0.0 for name in env.agents}
+    for agent in env.agent_iter(max_iter=20_000):
+        observation, reward, terminated, truncated, _ = env.last()
+        earned[agent] += reward
+        if terminated or truncated:
+            env.step(None)
+            continue
+        legal = np.flatnonzero(observation["action_mask"])
+        # Knock when possible, so that games end.
+        env.step(int(legal[-1] if legal[-1] >= 56 else rng.choice(legal)))
+    assert earned["player_0"] == -earned["player_1"]
+    if not env.agents:
+        from ginenv.ledger import margin
+
+        assert earned["player_0"] == margin(env._desk.states[0], env.rules.record, 0)
+
+
+@pytest.mark.parametrize("option", ["rules", "episode", "reward", "encoding", "render_mode"])
+def test_a_wrong_option_is_one_clear_sentence(option):
+    with pytest.raises(ValueError, match=r"nonsense") as error:
+        raw_env(**{option: "nonsense"})
+    assert "\n" not in str(error.value)
+
+
+# One learner
+
+
+@pytest.mark.parametrize("encoding", sorted(ENCODINGS))
+def test_gymnasium_check_env(encoding):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(GinRummyEnv("simple", encoding=encoding, illegal_reward=-1.0), skip_render_check=True)
+
+
+def random_episode(env, seed):
+    rng = np.random.default_rng(seed)
+    observation, info = env.reset(seed=seed)
+    total, seen = 0.0, [observation.tobytes()]
+    while True:
+        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+        observation, reward, terminated, truncated, info = env.step(action)
+        total += reward
+        seen.append(observation.tobytes())
+        if terminated or truncated:
+            return total, seen
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_single_env_plays_every_preset(rules):
+    env = gymnasium.make("ginenv/GinRummy-v0", opponent="simple:early=10,until=6,late=0", rules=rules)
+    first = random_episode(env, 4)
+    assert random_episode(env, 4) == first
+    assert (env.unwrapped.action_masks() == env.unwrapped._mask.astype(bool)).all()
+
+
+def test_single_env_pickles():
+    env = GinRummyEnv("simple", rules="palace", episode="game")
+    expected = random_episode(env, 2)
+    assert random_episode(pickle.loads(pickle.dumps(env)), 2) == expected
+
+
+def test_I1_single_env_illegal_action():
+    env = GinRummyEnv("random")
+    _, info = env.reset(seed=1)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    with pytest.raises(ginenv.IllegalAction):
+        env.step(illegal)
+    losing = GinRummyEnv("random", illegal_reward=-100.0)
+    losing.reset(seed=1)
+    _, reward, terminated, _, _ = losing.step(illegal)
+    assert reward == -100.0 and terminated
+
+
+def test_an_unknown_opponent_is_one_clear_sentence():
+    with pytest.raises(ValueError, match="no agent 'simpel': did you mean simple"):
+        GinRummyEnv("simpel")
+    with pytest.raises(TypeError, match="opponent"):
+        GinRummyEnv(3)
+
+
+def test_an_agent_object_can_be_the_opponent():
+    env = GinRummyEnv(agents.registry.make("random"))
+    random_episode(env, 1)
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_vector_tables_play_what_single_environments_play(episode):
+    n, steps = 5, 150
+    vector = GinRummyVectorEnv(n, opponent="simple", episode=episode)
+    singles = [GinRummyEnv("simple", episode=episode) for _ in range(n)]
+    observations, info = vector.reset(seed=7)
+    for i, env in enumerate(singles):
+        observation, single_info = env.reset(seed=mix(7, i))
+        assert (observations[i] == observation).all()
+        assert (info["action_mask"][i] == single_info["action_mask"]).all()
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in info["action_mask"]])
+        observations, rewards, ended, truncated, info = vector.step(actions)
+        for i, env in enumerate(singles):
+            observation, reward, terminated, cut, _ = env.step(int(actions[i]))
+            assert (reward, terminated, cut) == (rewards[i], ended[i], truncated[i])
+            if terminated or cut:
+                assert (info["final_obs"][i] == observation).all()
+                observation, _ = env.reset()
+            assert (observations[i] == observation).all()
+
+
+def test_make_vec_and_the_number_of_tables_does_not_matter():
+    seen = []
+    for n in (2, 6):
+        env = gymnasium.make_vec("ginenv/GinRummy-v0", num_envs=n, opponent="random", rules="palace")
+        assert env.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
+        observations, info = env.reset(seed=3)
+        rows = [observations[:2].copy()]
+        for _ in range(40):
+            actions = np.array([np.flatnonzero(mask)[0] for mask in info["action_mask"]])
+            observations, *_, info = env.step(actions)
+            rows.append(observations[:2].copy())
+        seen.append(np.stack(rows))
+    assert (seen[0] == seen[1]).all()
+
+
+def test_I1_vector_env_changes_nothing_on_an_illegal_action():
+    env = GinRummyVectorEnv(4, opponent="random")
+    _, info = env.reset(seed=1)
+    before = env._states.tobytes()
+    actions = np.array([np.flatnonzero(mask)[0] for mask in info["action_mask"]])
+    actions[2] = np.flatnonzero(info["action_mask"][2] == 0)[0]
+    with pytest.raises(ginenv.IllegalAction, match="table 2"):
+        env.step(actions)
+    assert env._states.tobytes() == before

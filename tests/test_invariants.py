@@ -1,0 +1,220 @@
+"""Random play with every invariant checked after each decision; and the checker itself: it must see what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from agents.random import nth_card
+from ginenv.cards import BIT, count
+from ginenv.deal import deal, new_game
+from ginenv.invariants import BROKEN, broken_invariant, invariants
+from ginenv.jit import kernel
+from ginenv.ledger import game_over, game_winner, margin
+from ginenv.melds import least_discards
+from ginenv.rng import below, mix
+from ginenv.rules import PRESETS
+from ginenv.state import (
+    DISCARD,
+    DISCARD_PHASE,
+    DRAW_PHASE,
+    KNOCK,
+    NO_SEAT,
+    OVER_PHASE,
+    UPCARD_PHASE,
+    Kind,
+    new_states,
+)
+from ginenv.step import is_legal, step
+from tests.common import ALL_RULES, positions
+
+LEDGER = 100
+"""Code of `random_play` for a score that is not the sum of the hands' points."""
+
+
+@kernel
+def random_action(s, rules, style, key):  # type: ignore[no-untyped-def]
+    """Return a legal action: uniform (style 0), knocking when it may (1), or discarding least deadwood (2)."""
+    choices, discards, knocks = np.int64(s["choices"]), s["discards"], s["knocks"]
+    if style > 0 and knocks != 0 and below(key, 1, 5) > 0:
+        return KNOCK + nth_card(knocks, below(key, 0, count(knocks)))
+    if style > 1 and discards != 0 and choices == 0:
+        cards, _ = least_discards(s["hand"][s["seat"]], np.int64(s["mid_deadwood"]), discards, rules["longest_meld"])
+        return DISCARD + nth_card(cards, below(key, 0, count(cards)))
+    n_choices, n_discards = count(choices), count(discards)
+    pick = below(key, 0, n_choices + n_discards + count(knocks))
+    if pick < n_choices:
+        return nth_card(choices, pick)
+    if pick < n_choices + n_discards:
+        return DISCARD + nth_card(discards, pick - n_choices)
+    return KNOCK + nth_card(knocks, pick - n_choices - n_discards)
+
+
+@kernel
+def random_play(s, rules, seed, n, kinds):  # type: ignore[no-untyped-def]
+    """Make ``n`` decisions, hand after hand and game after game, and check the STATE after each.
+
+    Returns:
+        ``(code, decision)``: 0 when all is sound; ``kinds`` counts how the hands ended.
+    """
+    games = 0
+    new_game(s, rules, mix(seed, games))
+    sums = np.zeros(2, np.int64)
+    style = 0
+    for i in range(n):
+        code = broken_invariant(s, rules)
+        if code != 0:
+            return code, i
+        action = random_action(s, rules, style, mix(seed, -1 - i))
+        if not is_legal(s, action):
+            return LEDGER + 1, i
+        step(s, rules, action)
+        if s["phase"] != OVER_PHASE:
+            continue
+        code = broken_invariant(s, rules)
+        if code != 0:
+            return code, i
+        kinds[s["kind"]] += 1
+        for seat in range(2):
+            sums[seat] += s["points"][seat]
+            if sums[seat] != s["scores"][seat]:
+                return LEDGER, i
+        if margin(s, rules, 0) + margin(s, rules, 1) != 0:  # zero-sum
+            return LEDGER + 2, i
+        style = (style + 1) % 3
+        if not game_over(s, rules):
+            deal(s, rules)
+            continue
+        winner = game_winner(s, rules)
+        if winner != NO_SEAT and margin(s, rules, winner) < 0:
+            return LEDGER + 3, i
+        games += 1
+        sums[:] = 0
+        new_game(s, rules, mix(seed, games))
+    return 0, n
+
+
+def check(name: str, seed: int, n: int) -> np.ndarray:
+    """Make ``n`` random decisions under the rules of this name; return how the hands ended."""
+    kinds = np.zeros(6, dtype=np.int64)
+    code, decision = random_play(new_states(1)[0], ALL_RULES[name].record, seed, n, kinds)
+    text = BROKEN[code] if code < len(BROKEN) else "the ledger is wrong"
+    assert code == 0, f"{name}, seed {seed}, decision {decision}: {text} (code {code})"
+    return kinds
+
+
+@pytest.mark.parametrize("name", ALL_RULES)
+def test_H1_to_H11_S1_to_S5_G1_invariants_hold_in_random_play(name):
+    kinds = check(name, 1, 60_000)
+    rules = ALL_RULES[name]
+    assert kinds[Kind.DEAD] > 0 or rules.knock_limit == 100 or rules.cards_dealt < 8
+    assert kinds[Kind.KNOCK] > 0 or rules.knock_limit == 0
+    assert kinds[1:5].sum() > 0 or rules.straight
+
+
+N_FUZZ = 100_000_000
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", ALL_RULES)
+def test_H1_to_G8_invariants_hold_in_100_million_decisions(name):
+    check(name, 2, N_FUZZ // len(ALL_RULES) + 1)
+
+
+@pytest.mark.parametrize("name", ["modern", "oklahoma", "palace", "4 ranks, 3 cards", "3 hands"])
+def test_G5_invariants_hold_as_a_sentence(name):
+    for s in positions(ALL_RULES[name], 5, 12):
+        invariants(s, ALL_RULES[name])
+
+
+# --- The checker sees what is broken --------------------------------------------------------------
+
+
+def swap_into_hand(s: np.void) -> None:
+    s["hand"][0] |= int(BIT[s["order"][0]])
+
+
+def lose_a_card(s: np.void) -> None:
+    s["n_stock"] -= 1
+
+
+def lay_off_what_is_melded(s: np.void) -> None:
+    s["laid"] = s["hand"][s["knocker"] % 2]
+
+
+def add(field: str, amount: int, index: int | None = None) -> Callable[[np.void], None]:
+    def change(s: np.void) -> None:
+        if index is None:
+            s[field] += amount
+        else:
+            s[field][index] += amount
+
+    return change
+
+
+def put(field: str, value: int, index: int | None = None) -> Callable[[np.void], None]:
+    def change(s: np.void) -> None:
+        if index is None:
+            s[field] = value
+        else:
+            s[field][index] = value
+
+    return change
+
+
+ANY = (UPCARD_PHASE, DRAW_PHASE, DISCARD_PHASE, OVER_PHASE)
+BREAKS: list[tuple[Callable[[np.void], None], tuple[int, ...]]] = [
+    (swap_into_hand, ANY),
+    (lose_a_card, ANY),
+    (add("n_pile", 1), ANY),
+    (put("n_stock", 52), ANY),
+    (put("phase", 4), ANY),
+    (put("seat", 2), ANY),
+    (put("dealer", 2), ANY),
+    (put("turn", 101), ANY),
+    (put("known", 1 << 52, 0), ANY),
+    (put("refused", 1 << 14, 1), ANY),
+    (put("thrown", 0x1FFF, 0), ANY),
+    (put("choices", 15), ANY),
+    (put("knocks", 1 << 52), ANY),
+    (put("drawn", 62), ANY),
+    (put("mid_deadwood", 99), ANY),
+    (put("taken", 2), ANY),
+    (put("kind", int(Kind.GIN)), (UPCARD_PHASE, DRAW_PHASE, DISCARD_PHASE)),
+    (put("winner", 0), (UPCARD_PHASE, DRAW_PHASE, DISCARD_PHASE)),
+    (put("discards", 0), (DISCARD_PHASE,)),
+    (add("seat", 1), (DRAW_PHASE, DISCARD_PHASE)),
+    (add("scores", -500, 0), (OVER_PHASE,)),
+    (add("points", 1, 0), (OVER_PHASE,)),
+    (add("deadwood", 1, 0), (OVER_PHASE,)),
+    (put("boxes", 200, 0), (OVER_PHASE,)),
+    (put("hand_number", 0), (OVER_PHASE,)),
+    (lay_off_what_is_melded, (OVER_PHASE,)),
+]
+
+
+@pytest.mark.parametrize("n", range(len(BREAKS)))
+def test_a_broken_state_is_seen_in_every_phase(n):
+    change, phases = BREAKS[n]
+    rules = PRESETS["modern"]
+    seen = {phase: 0 for phase in phases}
+    for s in positions(rules, 7, 6):
+        phase = int(s["phase"])
+        if phase not in phases:
+            continue
+        trial = new_states(1)
+        trial[0] = s
+        with np.errstate(over="ignore"):
+            change(trial[0])
+        if trial[0].tobytes() == s.tobytes():
+            continue  # it was so already
+        with pytest.raises(AssertionError, match=r"\(code \d+, seed "):
+            invariants(trial[0], rules)
+        seen[phase] += 1
+    assert all(seen.values())
+
+
+def test_the_codes_have_sentences():
+    assert len(set(BROKEN)) == len(BROKEN) < LEDGER
