@@ -30,6 +30,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "tournament": Command("experiments.tournament", "play a round robin on mirrored deals", "match._play_native"),
+    "hands": Command("experiments.hand_stats", "how hands go between two agents, in figures", "match._play_native"),
     "play": Command("experiments.play", "play against an agent in the terminal", "protocol._act_all"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
     "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
@@ -73,7 +74,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
     _check_packages()
     _say_if_compiling(command.kernel)
     module = importlib.import_module(command.module)
-    parser = _Parser(prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _Parser(
+        prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     module.add_arguments(parser)
     args = parser.parse_args(argv[1:])
     args.run, args.argv = module.run, list(argv)
@@ -86,7 +89,9 @@ def _check_packages() -> None:
         try:
             package = importlib.import_module(name)
         except Exception as error:  # whatever a stranger's package does
-            raise Refusal(f"the package {name!r} of ginenv cannot be imported ({error}): install ginenv anew") from error
+            raise Refusal(
+                f"the package {name!r} of ginenv cannot be imported ({error}): install ginenv anew"
+            ) from error
         if not getattr(package, "GINENV_PROJECT", False):
             where = os.path.dirname(package.__file__ or "") or "?"
             raise Refusal(
@@ -96,21 +101,15 @@ def _check_packages() -> None:
 
 
 def _say_if_compiling(kernel: str) -> None:
-    """Say so when kernels must be compiled before the command can begin."""
-    from ginenv import jit
+    """Say so when the command's kernels must be compiled first; other commands may have compiled only a part."""
+    from numba.core import config
 
-    if not kernel or (jit.is_cached() and _is_compiled(kernel)):
+    from ginenv.jit import cache_folder, kernel_sources
+
+    if not kernel or config.DISABLE_JIT:
         return
-    print("compiling the engine (once, about 30 s)…", file=sys.stderr, flush=True)
-
-
-def _is_compiled(kernel: str) -> bool:
-    """Return whether a certain kernel is in the cache: other commands compile only a part."""
-    from ginenv import jit
-
-    if jit.config.DISABLE_JIT:
-        return True
-    return any(jit.cache_folder(jit.kernel_sources()[0]).rglob(f"{kernel}-*.nbc"))
+    if not any(cache_folder(kernel_sources()[0]).rglob(f"{kernel}-*.nbc")):
+        print("compiling the engine (once, about 30 s)…", file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

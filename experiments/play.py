@@ -11,12 +11,12 @@ import numpy as np
 from agents.protocol import Agent
 from agents.registry import make
 from experiments.refusal import Refusal, refusing
-from ginenv.actions import IllegalAction, action_text
-from ginenv.cards import NO_CARD, card, card_text
+from ginenv.actions import IllegalAction
+from ginenv.cards import card, card_text
 from ginenv.render import ansi
 from ginenv.rng import mix
-from ginenv.rules import Rules, parse_rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE, Phase
+from ginenv.rules import parse_rules
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE
 from ginenv.table import Table
 
 YOU, AGENT = 0, 1
@@ -42,7 +42,9 @@ class Quit(Exception):  # noqa: N818 - not an error
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin play`."""
     parser.add_argument("agent", metavar="AGENT", help="name, or name:key=value,key=value (see gin agents)")
-    parser.add_argument("--rules", default="modern", metavar="P", help="a preset, or preset,field=value,… (see gin rules)")
+    parser.add_argument(
+        "--rules", default="modern", metavar="P", help="a preset, or preset,field=value,… (see gin rules)"
+    )
     parser.add_argument("--seed", type=int, metavar="S", help="of the game, to play it again (default: a new one)")
 
 

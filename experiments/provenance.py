@@ -12,7 +12,9 @@ from pathlib import Path
 import agents
 
 ROOT = Path(agents.__file__).resolve().parent.parent
-_IMPORT = re.compile(r"^\s*(?:from|import)\s+((?:ginenv|agents|experiments)(?:\.\w+)*)(?:\s+import\s+(.*))?", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^\s*(?:from|import)\s+((?:ginenv|agents|experiments)(?:\.\w+)*)(?:\s+import\s+(.*))?", re.MULTILINE
+)
 
 
 def sources(*files: Path) -> list[Path]:

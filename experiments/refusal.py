@@ -11,12 +11,12 @@ class Refusal(Exception):  # noqa: N818 - not a fault of the program
 
 
 @contextmanager
-def refusing(*kinds: type[Exception], about: str = "") -> Iterator[None]:
-    """Turn exceptions of ``kinds`` (default: ValueError) into a `Refusal` with their own sentence.
+def refusing(kinds: type[Exception] = ValueError, about: str = "") -> Iterator[None]:
+    """Turn exceptions of ``kinds`` into a `Refusal` with their own sentence.
 
     Used around the reading of input only, so that a ValueError of the program's own keeps its traceback.
     """
     try:
         yield
-    except kinds or (ValueError,) as error:
+    except kinds as error:
         raise Refusal(f"{about}: {error}" if about else str(error)) from error

@@ -140,52 +140,60 @@ def tables(document: dict[str, Any]) -> RenderableType:
     """Return the result as tables for the terminal and for a text file."""
     rules, pairings = document["rules"], document["pairings"]
     head = f"rules {rules['name']}, seed {document['seed']}, {pairings[0]['games']} games a pairing, in mirrored pairs"
-    foot = (
-        "95 % intervals, clustered by pair. Points are those of hands, without boxes and bonuses; finishes are in % of "
-        "all hands, each by who scored."
+    foot = "Intervals are 95 %, clustered by pair. Points are those of hands, without boxes and bonuses."
+    return Group(
+        Text(head), _rank_table(document), _pairing_table(pairings), _finish_table(pairings), Text(foot, style="dim")
     )
-    return Group(Text(head), _rank_table(document), _pairing_table(pairings), Text(foot, style="dim"))
 
 
 def _rank_table(document: dict[str, Any]) -> Table:
     ranking, count = document["ranking"], len(document["ranking"])
-    table = Table(title="games won, % (row against column)", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("", justify="right")
-    table.add_column("agent", overflow="fold")
-    table.add_column("against all", justify="right", no_wrap=True)
-    for place in range(1, count + 1):
-        table.add_column(str(place), justify="right", no_wrap=True)
+    table = _table("games won, % (row against column)", "all", *map(str, range(1, count + 1)))
     rates: dict[tuple[int, int], tuple[float, list[float]]] = {}
     for (a, b), pairing in zip(pairs_of(count), document["pairings"], strict=True):
         low, high = pairing["ci95"]
         rates[a, b] = pairing["a_win_rate"], [low, high]
         rates[b, a] = 1 - pairing["a_win_rate"], [1 - high, 1 - low]
     for place, row in enumerate(ranking, start=1):
-        cells = [
-            "–" if other is row else _percent(*rates[row["entry"], other["entry"]]) for other in ranking
-        ]
-        table.add_row(str(place), row["agent"], _percent(row["win_rate"], row["ci95"]), *cells)
+        cells = ["–" if other is row else _percent(*rates[row["entry"], other["entry"]]) for other in ranking]
+        table.add_row(f"{place}\u00a0{row['agent']}", _percent(row["win_rate"], row["ci95"]), *cells)
     return table
 
 
 def _pairing_table(pairings: Sequence[dict[str, Any]]) -> Table:
-    table = Table(title="pairings", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("A, B", overflow="fold")
-    for heading in ("games won %", "95 % interval", "points a hand", "knock", "gin", "big gin", "undercut",
-                    "dead", "forfeits", "hands"):  # fmt: skip
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _table("pairings", "games won, %", "95 %", "points a hand", "forfeits", "hands")
     for p in pairings:
-        hands, finishes, ci = p["hands"], p["finishes"], p["ci95"]
-        for side, other in (("a", "b"), ("b", "a")):
-            rate, (low, high) = (p["a_win_rate"], ci) if side == "a" else (1 - p["a_win_rate"], (1 - ci[1], 1 - ci[0]))
-            kinds = [f"{100 * n / hands:.2f}" if hands else "" for n in finishes[side].values()]
-            dead = f"{100 * finishes['dead'] / hands:.2f}" if hands and side == "a" else ""
-            points, bounds = p[f"{side}_points_per_hand"], p[f"{side}_points_per_hand_ci95"]
+        low, high = p["ci95"]
+        for side, rate, bounds in (
+            ("a", p["a_win_rate"], (low, high)),
+            ("b", 1 - p["a_win_rate"], (1 - high, 1 - low)),
+        ):
+            points = _plus_minus(p[f"{side}_points_per_hand"], p[f"{side}_points_per_hand_ci95"])
+            interval = f"{100 * bounds[0]:.2f}–{100 * bounds[1]:.2f}"
+            hands = str(p["hands"]) if side == "a" else ""
             table.add_row(
-                p[side], f"{100 * rate:.2f}", f"{100 * low:.2f} to {100 * high:.2f}", _plus_minus(points, bounds),
-                *kinds, dead, str(p["forfeits"][side]), str(hands) if side == "a" else "",
-                end_section=other == "a",
-            )  # fmt: skip
+                p[side], f"{100 * rate:.2f}", interval, points, str(p["forfeits"][side]), hands, end_section=side == "b"
+            )
+    return table
+
+
+def _finish_table(pairings: Sequence[dict[str, Any]]) -> Table:
+    table = _table("finishes, % of all hands, by who scored", "knock", "gin", "big gin", "undercut", "dead")
+    for p in pairings:
+        hands, finishes = p["hands"], p["finishes"]
+        for side in ("a", "b"):
+            counts = [*finishes[side].values(), *([finishes["dead"]] if side == "a" else [])]
+            cells = [f"{100 * n / hands:.2f}" if hands else "–" for n in counts]
+            table.add_row(p[side], *cells, end_section=side == "b")
+    return table
+
+
+def _table(title: str, *headings: str) -> Table:
+    """Return a table with a column for agents, and columns of numbers that a terminal of 80 columns shows whole."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table.add_column("", overflow="fold", min_width=12)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
@@ -238,7 +246,7 @@ def describe(identity: dict[str, Any], sessions: Sequence[dict[str, Any]], games
     lines = [
         "# A tournament of `gin tournament`",
         "",
-        f"Round robin, {games} games a pairing in mirrored pairs: each pair is two games on the same decks, seats swapped.",
+        f"Round robin, {games} games a pairing in mirrored pairs: two games on the same decks, the seats swapped.",
         "",
         "The command (give it again to resume, or with more `--games` to go on):",
         "",
@@ -246,7 +254,10 @@ def describe(identity: dict[str, Any], sessions: Sequence[dict[str, Any]], games
         "",
         f"- seed: {identity['seed']}",
         f"- rules: `{json.dumps(identity['rules'])}`",
-        *(f"- agent: `{spec}`, digest of its code {identity['code'][spec]}" for spec in dict.fromkeys(identity["agents"])),
+        *(
+            f"- agent: `{spec}`, digest of its code {identity['code'][spec]}"
+            for spec in dict.fromkeys(identity["agents"])
+        ),
         f"- digest of the engine's code: {identity['code']['engine']}",
         "",
         "| file | what it is |",

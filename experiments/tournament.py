@@ -272,7 +272,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin tournament`."""
     parser.add_argument("agents", nargs="+", metavar="AGENT", help="name, or name:key=value,key=value (see gin agents)")
     parser.add_argument("--games", type=int, default=2000, metavar="N", help="games a pairing, even (default 2000)")
-    parser.add_argument("--rules", default="modern", metavar="P", help="a preset, or preset,field=value,… (see gin rules)")
+    parser.add_argument(
+        "--rules", default="modern", metavar="P", help="a preset, or preset,field=value,… (see gin rules)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all decks and choices (default 0)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: one of its own under runs/)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON document on stdout")

@@ -149,7 +149,7 @@ def os_pieces(meld: int) -> list[int]:
 
 
 def os_best_defence(hand: list[int], melds: list[int]) -> tuple[int, list[int]]:
-    """Return a defender's least deadwood over all that OpenSpiel lets him lay off on ``melds``, and those cards in order."""
+    """Return a defender's least deadwood over all that OpenSpiel lets him lay off on ``melds``, and what he lays."""
     least, best = os_utils().min_deadwood(hand), list[int]()
     seen: set[frozenset[int]] = set()
     todo = [list[int]()]
@@ -333,8 +333,210 @@ class Both:
         self.theirs.apply_action(action)
 
 
+# --- Each difference by its smallest hand -----------------------------------------------------------
+
+
+def deck_of(first: str, upcard: str, second: str = "") -> list[str]:
+    """Return a deck that deals these cards to the mover, the upcard and the other seat; the rest in order."""
+    hands = [first.split(), second.split()]
+    rest = [c for c in DECK if c not in (*hands[0], *hands[1], upcard)]
+    while len(hands[1]) < 10:
+        hands[1].append(rest.pop(0))
+    return [c for pair in zip(*hands, strict=True) for c in pair] + [upcard, *rest]
+
+
+def played(first: str, upcard: str, second: str = "", actions: str = "take", variant: str = "default") -> Both:
+    """Return both engines after comma-separated actions."""
+    both = Both(variant, deck_of(first, upcard, second))
+    both.play_all(actions.split(", "))
+    return both
+
+
+def test_every_difference_has_its_test() -> None:
+    for name in DIFFERENCES:
+        assert f"test_difference_{name.replace(' ', '_').replace('-', '_')}" in globals()
+
+
+@pytest.mark.parametrize(
+    ("hand", "variant", "theirs", "ours"),
+    [
+        ("5S 7S AC 5C 6C 7C AH 3H 5H 6H 7H", "default", 11, 10),  # throw 7S; theirs keeps 5C 6C 7C and 5H 6H 7H
+        ("3S 4S 5S 2C 3C 4C 5C 2D 3D 4D 5H", "gin only", 2, 0),  # throw 5H, which theirs melds in a set
+        ("5H 4C 4H 6S 6H 5D 3S AH 4D 6D 2S", "default", 11, 10),
+        ("6S 2S 4C 3C 5C 4D 6D 6C 5S 3S 5D", "default", 12, 10),
+        ("6D AC 3S 5D 6H 5H 6C 3H 4C 4H 5C", "default", 11, 9),
+    ],
+)
+def test_difference_refused_knock(hand: str, variant: str, theirs: int, ours: int) -> None:
+    cards = hand.split()
+    assert os_utils().min_deadwood(os_text(hand)) == theirs
+    assert min(deadwood([c for c in cards if c != thrown]) for thrown in cards) == ours
+    both = played(" ".join(cards[1:]), cards[0], variant=variant)
+    assert both.differences == {"refused knock": 1}
+    assert both.s["knocks"] != 0
+    assert OS_KNOCK not in both.theirs.legal_actions()
+    with pytest.raises(pyspiel.SpielError):
+        both.theirs.apply_action(OS_KNOCK)
+
+
+def test_difference_wall() -> None:
+    """The next player could knock with 2H or the upcard itself in OpenSpiel; H11 has ended the hand."""
+    both = played("3S 4S 5S 9H 9D 9C KC KD KH 2H", "8C", "6S 7S 8S 2S 2C 2D TD TC TH AH", "pass, pass")
+    while both.s["n_stock"] > 2:
+        both.play(DRAW)
+        last, before = int(both.s["drawn"]), both.theirs.clone()
+        both.play(DISCARD + last)
+    assert both.differences == {"wall": 1}
+    before.apply_action(TO_OS[last])
+    assert before.legal_actions() == [OS_PASS, OS_KNOCK]
+    before.apply_action(OS_KNOCK)
+    assert TO_OS[last] in before.legal_actions()
+
+
+def test_difference_throw_back() -> None:
+    both = played("3S 4S 5S 9H 9D 9C KC KD 7H 8C", "2H", actions="take, discard 2H, take, discard 2H")
+    assert both.differences == {"throw-back": 1}
+    s, rules = both.s, both.rules
+    assert s["phase"] != OVER_PHASE
+    while s["phase"] != OVER_PHASE:
+        step(s, rules.record, TAKE)
+        step(s, rules.record, DISCARD + s["drawn"])
+    assert (int(s["kind"]), int(s["turn"])) == (int(Kind.DEAD), rules.turn_limit)
+
+
+def test_difference_fifty_takes() -> None:
+    both = played("3S 4S 5S 9H 9D 9C KC KD 7H 8C", "2H")
+    while not both.over:
+        both.play(next(a for a in legal_actions(both.s) if a != DISCARD + both.s["drawn"]))
+        both.play(TAKE)
+    assert both.differences == {"fifty takes": 1}
+    assert both.s["turn"] == 1 + 50
+    assert [len(hand) for hand in both.theirs.hands()] == [10, 10]
+    assert both.s["phase"] == DISCARD_PHASE
+
+
+@pytest.mark.parametrize(
+    ("run", "defender", "chain", "refused"),
+    [
+        ("3S 4S 5S", "6S 7S 8S 2D 2C 4D 6D 8D TD QH", "6S 7S 8S", "8S"),
+        ("6S 7S 8S", "5S 4S 3S 2D 2C 4D 6D 8D TD QH", "5S 4S 3S", "3S"),
+    ],
+)
+def test_difference_layoff_chain(run: str, defender: str, chain: str, refused: str) -> None:
+    both = played(f"{run} 9H 9D 9C KC KD KH AS", "2H", defender, "take, knock 2H")
+    assert both.differences == {"layoff chain": 1}
+    assert int(both.s["laid"]) == os_mask(os_text(chain))
+    meld = [os_utils().meld_to_int(os_text(run))]
+    taken = os_text(chain)[:2]
+    assert not set(os_utils().all_layoffs(meld, taken)) & set(os_text(refused))
+
+
+def test_difference_gin_layoff_stage() -> None:
+    """OpenSpiel's bot, told its opponent went gin, lays no melds."""
+    knocker, defender = "3S 4S 5S 9H 9D 9C KC KD KH KS", "6S 7S 8S 2S 2C 2D 4D TD TC TH"
+    both = played(knocker, "2H", defender, "take, knock 2H")
+    assert both.theirs.returns() == [25 + 4, -25 - 4]
+    theirs = played(knocker, "2H", defender).theirs
+    bots = [pyspiel.make_simple_gin_rummy_bot(theirs.get_game().get_parameters(), seat) for seat in (0, 1)]
+    while not theirs.is_terminal():
+        theirs.apply_action(bots[theirs.current_player()].step(theirs))
+    assert theirs.returns() == [25 + 61, -25 - 61]
+    settled = settle(knocker, defender, rules=PRESET)
+    assert (settled.kind, settled.points, settled.defender_deadwood) == ("gin", 29, 4)
+
+
+def test_difference_laying_by_hand() -> None:
+    """A knocker with gin who keeps A-2-3 in his hand has knocked with 6, and may be undercut."""
+    knocker, defender = "AS 2S 3S 9H 9D 9C KC KD KH KS", "6S 7S 8S 2H 2C 2D QD TD TC TH"
+    theirs = played(knocker, "4H", defender).theirs
+    for action in (OS_KNOCK, TO_OS[card("4H")]):
+        theirs.apply_action(action)
+    for meld in ("9H 9D 9C", "KC KD KH KS"):
+        theirs.apply_action(OS_MELD + os_utils().meld_to_int(os_text(meld)))
+    theirs.apply_action(OS_PASS)
+    assert not theirs.finished_layoffs()
+    theirs.apply_action(OS_PASS)  # no layoffs
+    theirs.apply_action(OS_PASS)  # no melds either
+    assert list(theirs.deadwood()) == [6, 67]
+    assert theirs.returns() == [61, -61]
+    both = played(knocker, "4H", defender, "take, knock 4H")
+    assert both.theirs.returns() == [25 + 10, -25 - 10]
+    assert arrange(knocker).deadwood == 0
+
+
+def small_deck_state(ranks: int, cards: int, hand: str, upcard: str) -> tuple[Any, Callable[[str], int]]:
+    """Return OpenSpiel's state after a deal from a small deck, and its numbers of the cards."""
+
+    def number(text: str) -> int:
+        return OS_SUITS.index(text[1]) * ranks + card(text) % 13
+
+    theirs = pyspiel.load_game("gin_rummy", {"num_ranks": ranks, "hand_size": cards}).new_initial_state()
+    first = [number(c) for c in hand.split()]
+    others = [c for c in range(4 * ranks) if c not in (*first, number(upcard))]
+    for c in [*first, *others[:cards], number(upcard)]:
+        theirs.apply_action(c)
+    return theirs, number
+
+
+@pytest.mark.parametrize(("ranks", "hand", "upcard"), [(10, "2C 2D 2H 5S 6S 7S AD", "AS"), (7, "4C 4D 4H AS AC", "7S")])
+def test_difference_small_decks(ranks: int, hand: str, upcard: str) -> None:
+    """A set without the spade, laid down, ends OpenSpiel; nothing special happens to ours."""
+    theirs, number = small_deck_state(ranks, len(hand.split()), hand, upcard)
+    for action in (OS_TAKE, OS_KNOCK, number(upcard)):
+        theirs.apply_action(action)
+    utils = pyspiel.gin_rummy.GinRummyUtils(ranks, 4, len(hand.split()))
+    lay = OS_MELD + utils.meld_to_int([number(c) for c in hand.split()[:3]])
+    assert lay in theirs.legal_actions()
+    with pytest.raises(pyspiel.SpielError, match=r"card.value\(\) < num_cards"):
+        theirs.apply_action(lay)
+    rules = PRESET.but(ranks=ranks, cards_dealt=len(hand.split()))
+    assert arrange(hand, rules=rules).deadwood == deadwood(hand) == hand.count("A")
+
+
+def test_difference_small_decks_of_two_cards() -> None:
+    """Three melded kings allow the word; no discard leaves a hand within the limit."""
+    theirs, _ = small_deck_state(13, 2, "KS KC", "KD")
+    for action in (OS_TAKE, OS_KNOCK):
+        theirs.apply_action(action)
+    assert theirs.legal_actions() == [] and not theirs.is_terminal()
+    s = new_states(1)[0]
+    reset_game(s, 0)
+    s["dealer"] = 1
+    rest = [c for c in DECK if c not in ("KS", "KC", "KD", "AS", "2S")]
+    deck = ["KS", "AS", "KC", "2S", "KD", *rest]
+    rules = PRESET.but(cards_dealt=2)
+    deal_deck(s, rules.record, np.array([card(c) for c in deck], dtype=np.uint8))
+    step(s, rules.record, TAKE)
+    assert s["knocks"] == 0 and s["discards"] != 0
+
+
+# --- What the two agree on --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("defender", "points"),
+    [
+        ("7S 7C 7D 4C 5C 6C QS QH QD AD", 0),  # a tie is no undercut here (S2)
+        ("7S 7C 7D 4C 5C 6C QS QH QD 9S", -26),  # laid off on the nines: undercut by 1
+        ("7S 7C 7D 4C 5C 6C QS QH QD 8D", 7),
+    ],
+)
+def test_agreed_knocks_with_one_point(defender: str, points: int) -> None:
+    both = played("3S 4S 5S 9H 9D 9C KC KD KH AS", "2H", defender, "take, knock 2H")
+    assert both.theirs.returns() == [points, -points]
+    assert not both.differences
+
+
+def test_agreed_the_taken_card_may_go_at_once_and_eleven_melded_cards_must_throw_one() -> None:
+    both = played("3S 4S 5S 9H 9D 9C KC KD KH 6S", "KS", actions="take, knock KS")
+    assert both.s["kind"] == Kind.GIN
+
+
+# --- Many hands -------------------------------------------------------------------------------------
+
+
 def drive(variant: str, skill: float, seed: int) -> Counter[str]:
-    """Play one hand in step; return its named differences, and how it ended with us.
+    """Play one hand in step; return its named differences, and how it ended with us (none: it goes on).
 
     Args:
         variant: One of `VARIANTS`.
@@ -359,7 +561,7 @@ def drive(variant: str, skill: float, seed: int) -> Counter[str]:
             action = rng.choice([a for a in legal_actions(both.s) if both.can_play(a)])
         both.play(action)
     ended = Kind(int(both.s["kind"])).name.lower()
-    return both.differences + Counter({f"hands: {ended}": 1, "decisions": decisions})
+    return both.differences + Counter({"hands": 1, "decisions": decisions, f"ended by {ended}": 1})
 
 
 SKILLS = (0.95, 0.95, 0.95, 0.8, 0.8, 0.5, 0.3, 0.0)
@@ -374,7 +576,7 @@ def play_shard(shard: int, hands: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for n in range(hands):
         counts += drive(PLAYED[n % len(PLAYED)], SKILLS[n // len(PLAYED) % len(SKILLS)], shard * SHARD + n)
-    assert sum(counts[k] for k in counts if k.startswith("hands: ")) == hands - counts["throw-back"] * 0
+    assert counts["hands"] == hands
     return counts
 
 
