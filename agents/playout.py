@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ginenv.jit import kernel
 from ginenv.rng import mix
 from ginenv.state import OVER_PHASE
@@ -17,8 +19,8 @@ def decision_key(s, side_key):  # type: ignore[no-untyped-def]
 
     It depends on the hand's number, the turn and the phase, so it is the same in whatever order tables are played.
     """
-    place = ((s["hand_number"] * 65536 + s["turn"]) * 4 + s["phase"]) * 8 + s["passes"]
-    return mix(side_key, place)
+    hand, turn = np.int64(s["hand_number"]), np.int64(s["turn"])
+    return mix(side_key, ((hand * 65536 + turn) * 4 + s["phase"]) * 8 + s["passes"])
 
 
 @kernel
@@ -46,4 +48,3 @@ def play_hand(s, rules, v, policy0, params0, key0, policy1, params1, key1):  # t
             return seat
         step(s, rules, action)
     return NO_FORFEIT
-

@@ -53,9 +53,12 @@ def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
         return DRAW if (choices >> DRAW) & 1 == 1 else PASS
     if (view["choices"] >> BIG_GIN) & 1 == 1:
         return BIG_GIN
-    allowed = view["discards"] & ~repeated_discards(view)
+    discards = view["discards"]
+    if view["taken"] != 0:  # under rules that allow it (H4), too
+        discards &= ~BIT[view["drawn"]]
+    allowed = discards & ~repeated_discards(view)
     if allowed == 0:
-        allowed = view["discards"]
+        allowed = discards
     hand, now = view["hand"], np.int64(view["mid_deadwood"])
     cards, left = least_discards(hand, now, allowed, rules["longest_meld"])
     n = count(cards)

@@ -73,7 +73,8 @@ def _wilson(p: float, trials: float, q: float) -> Interval:
     shrink = 1 + q * q / trials
     centre = (p + q * q / (2 * trials)) / shrink
     half = q * math.sqrt(p * (1 - p) / trials + (q / (2 * trials)) ** 2) / shrink
-    return Interval(p, max(0.0, centre - half), min(1.0, centre + half))
+    # Rounding must not leave 0 or 1 outside of their own interval.
+    return Interval(p, max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half)))
 
 
 def mean(pairs: np.ndarray) -> Interval:

@@ -223,7 +223,8 @@ def _create(db: sqlite3.Connection, identity: Identity) -> None:
 
 
 def _damaged(path: Path, problem: object) -> str:
-    return f"{path} is damaged or no SQLite file ({problem}): restore it, or choose another folder with --out"
+    reason = " ".join(str(problem).split())
+    return f"{path} is damaged or no SQLite file ({reason}): restore it, or choose another folder with --out"
 
 
 def _differences(stored: Identity, wanted: Identity) -> list[str]:

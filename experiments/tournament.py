@@ -186,8 +186,13 @@ def play(store: Store, plan: Plan, console: Console, stop: _Stop | None = None) 
     done = total - 2 * sum(shard.count for shard in shards)
     with _progress(console) as progress, stop.listening():
         bar = progress.add_task("games", total=total, completed=done)
-        stop.on_first = lambda: progress.update(bar, description="stopping")
-        stop.on_second = progress.stop
+        stop.on_first = lambda: progress.update(bar, description="stopping (Ctrl-C again: at once)")
+
+        def at_once() -> None:
+            progress.stop()
+            console.print("Stopped at once; the same command goes on from what is stored.")
+
+        stop.on_second = at_once
         for finished in _finished(shards, plan, stop):
             store.add(finished)
             progress.advance(bar, sum(games.size for _, games in finished))

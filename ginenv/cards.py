@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
 
 from ginenv.jit import kernel
 
@@ -27,20 +30,34 @@ BIT = np.array([1 << (c + 3 * (c // 13)) for c in range(N_CARDS)], dtype=np.int6
 """The mask of each single card. Shape (52,)."""
 LANE = 0x1FFF
 """The thirteen used bits of a lane."""
+SPREAD = np.array([[n >> i & 1 for i in range(4)] for n in range(16)], dtype=np.int8).view(np.int32)[:, 0].copy()
+"""Four bits as four int8 of 0 or 1, to be stored at once: int32, shape (16,)."""
 
 CardsLike: TypeAlias = "str | int | np.integer | Iterable[int | str]"
 """Cards as text (``"AS 2H"``), as card numbers or texts (``[0, 14]``), or as a mask (one int)."""
 
 
+if config.DISABLE_JIT:
+
+    def _bits(mask):  # type: ignore[no-untyped-def]
+        return (int(mask) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+else:
+
+    @intrinsic
+    def _bits(typing_context, mask):  # type: ignore[no-untyped-def]
+        """One machine instruction, where shifts and sums would take a dozen."""
+
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.ctpop(arguments[0])
+
+        return types.int64(types.int64), generate
+
+
 @kernel
 def count(mask):  # type: ignore[no-untyped-def]
     """Return how many cards are in ``mask``."""
-    x = mask - ((mask >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
-    x = x + (x >> 8)
-    x = x + (x >> 16)
-    return (x + (x >> 32)) & 0x7F
+    return _bits(mask)
 
 
 @kernel
@@ -48,6 +65,17 @@ def lowest(mask):  # type: ignore[no-untyped-def]
     """Return the lowest card (0-51) of ``mask``, which must not be empty."""
     bit = count((mask & -mask) - 1)
     return bit - 3 * (bit >> 4)
+
+
+@kernel
+def dense(mask):  # type: ignore[no-untyped-def]
+    """Return ``mask`` without the unused bits of its lanes: bit c for card c, 52 bits."""
+    return (
+        (mask & LANE)
+        | ((mask & (LANE << 16)) >> 3)
+        | ((mask & (LANE << 32)) >> 6)
+        | ((mask & (LANE << 48)) >> 9)
+    )
 
 
 @kernel

@@ -23,7 +23,7 @@ def new_game(s, rules, seed):  # type: ignore[no-untyped-def]
         seed: Names the game (int64, not negative): all its decks follow from it.
     """
     reset_game(s, seed)
-    s["dealer"] = below(mix(seed, _DEALER_STREAM), 0, rules["players"])
+    s["dealer"] = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), rules["players"])
     deal(s, rules)
 
 
@@ -41,9 +41,9 @@ def reset_game(s, seed):  # type: ignore[no-untyped-def]
 @kernel
 def deal(s, rules):  # type: ignore[no-untyped-def]
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
-    key = mix(s["seed"], s["hand_number"])
+    key = mix(s["seed"], np.int64(s["hand_number"]))
     order = s["order"]
-    n = 0
+    n = np.int64(0)
     for suit in range(rules["suits"]):
         for rank in range(rules["ranks"]):
             j = below(key, n, n + 1)  # Fisher-Yates, inside out

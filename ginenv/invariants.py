@@ -123,7 +123,7 @@ def _broken_cards(s, rules):  # type: ignore[no-untyped-def]
         return 8
     if s["turn"] > rules["turn_limit"]:
         return 9
-    to_draw = phase == DRAW_PHASE or phase == UPCARD_PHASE
+    to_draw = phase in (DRAW_PHASE, UPCARD_PHASE)
     if n_stock < rules["dead_stock"] + (1 if to_draw else 0):
         return 10
     if s["passes"] > 2 or (s["passes"] < 2 and phase == DRAW_PHASE and s["turn"] == 0):
@@ -236,7 +236,7 @@ def _broken_result(s, rules):  # type: ignore[no-untyped-def]
     rest = s["hand"][defender] & ~laid
     if other != deadwood(rest, rules["longest_meld"]) or other > deadwood(s["hand"][defender], rules["longest_meld"]):
         return 25
-    if kind == _KNOCK or kind == _UNDERCUT:
+    if kind in (_KNOCK, _UNDERCUT):
         if own == 0:
             return 26
         points = other - own if kind == _KNOCK else own - other + rules["undercut_bonus"]

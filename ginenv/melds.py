@@ -27,20 +27,34 @@ _ONE_RANK = 0x0001000100010001
 """All four cards of rank 0; shifted or multiplied, of any ranks."""
 
 
-def _loose_table() -> np.ndarray:
-    """Return the least points that runs leave loose: uint8, shape (3, 8192) for longest = 3, 4, 5 and more."""
-    table = np.zeros((3, 1 << 13), dtype=np.uint8)
-    for row, longest in enumerate((3, 4, 5)):
+def _run_tables() -> tuple[np.ndarray, np.ndarray]:
+    """Return what runs do for each content of a lane, for longest = 3, 4, 5 and more.
+
+    Returns:
+        ``(loose, melded)``: the least points that runs leave loose (uint8), and the cards that are in a run in
+        any of the ways to leave so few (uint16, as a lane). Shape (3, 8192) each.
+    """
+    loose, melded = [], []
+    for longest in (3, 4, 5):
+        points, cards = [0], [0]
         for lane in range(1, 1 << 13):
             top = lane.bit_length() - 1
-            best = int(table[row, lane & ~(1 << top)]) + min(top + 1, 10)  # the highest card is loose
+            rest = lane & ~(1 << top)  # the highest card is loose
+            best, used = points[rest] + min(top + 1, 10), cards[rest]
             for length in range(3, longest + 1):  # or it ends a run
                 run = ((1 << length) - 1) << (top - length + 1) if top >= length - 1 else 0
                 if run == 0 or lane & run != run:
                     break
-                best = min(best, int(table[row, lane & ~run]))
-            table[row, lane] = best
-    return table
+                rest = lane & ~run
+                if points[rest] < best:
+                    best, used = points[rest], 0
+                if points[rest] == best:
+                    used |= cards[rest] | run
+            points.append(best)
+            cards.append(used)
+        loose.append(points)
+        melded.append(cards)
+    return np.array(loose, dtype=np.uint8), np.array(melded, dtype=np.uint16)
 
 
 def _set_tables() -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +70,7 @@ def _set_tables() -> tuple[np.ndarray, np.ndarray]:
     return masks, counts
 
 
-_LOOSE = _loose_table()
+_LOOSE, _IN_RUNS = _run_tables()
 _SETS, _SET_COUNT = _set_tables()
 
 
@@ -148,6 +162,55 @@ def deadwood(hand, longest):  # type: ignore[no-untyped-def]
         s1, s2, s3 = chosen_sets(choices, way)
         best = min(best, loose_in_runs(hand & ~(s1 | s2 | s3), longest))
     return best
+
+
+@kernel
+def deadwoods_without(hand, longest, out, first, stride):  # type: ignore[no-untyped-def]
+    """Write for each card of ``hand`` the least deadwood of the other cards, all in one pass.
+
+    A choice of sets of the hand without a card is one of the whole hand that does not use the card; so each choice
+    is looked at once, and the lane of each loose card once more without it.
+
+    Args:
+        hand: Mask of at most 11 cards.
+        longest: Longest meld allowed, 3 to 13 (C6).
+        out: Integers of at least 8 bits: the number for a card goes to ``first + stride * suit + rank``. Other places
+            stay as they are.
+        first, stride: See ``out``.
+
+    Returns:
+        ``(deadwood, melded)`` of the whole hand: its least deadwood, and the mask of the cards that some
+        arrangement with so little melds.
+    """
+    row = min(longest, 5) - 3
+    choices = set_choices(hand, longest)
+    best, melded = 1 << 30, 0
+    for way in range(choices[0]):
+        s1, s2, s3 = chosen_sets(choices, way)
+        sets = s1 | s2 | s3
+        rest = hand & ~sets
+        now = loose_in_runs(rest, longest)
+        if now <= best:
+            if now < best:
+                best, melded = now, 0
+            melded |= sets
+            for suit in range(4):
+                lane = (rest >> (16 * suit)) & LANE
+                melded |= np.int64(_IN_RUNS[row, lane]) << (16 * suit)
+        for suit in range(4):
+            lane = (rest >> (16 * suit)) & LANE
+            place = first + stride * suit
+            others = now - np.int64(_LOOSE[row, lane])
+            todo = lane
+            while todo != 0:
+                bit = todo & -todo
+                todo &= todo - 1
+                without = others + np.int64(_LOOSE[row, lane & ~bit])
+                rank = count(bit - 1)
+                # Way 0 has no sets, so it writes a first number for each card.
+                if way == 0 or without < out[place + rank]:
+                    out[place + rank] = without
+    return best, melded
 
 
 @kernel
@@ -290,12 +353,12 @@ def arrange(hand, deck, longest, melds):  # type: ignore[no-untyped-def]
         loose = loose_in_runs(rest, longest)
         if loose > best:
             continue
-        on_sets = 0
+        on_sets = np.int64(0)  # a plain 0 would have Numba compile what it is passed to twice
         for one in (s1, s2, s3):
             if one != 0:
                 on_sets |= fourth_card(one, longest) & others
         layoffs = on_sets
-        runs, starts = 0, 0
+        runs, starts = np.int64(0), np.int64(0)
         for suit in range(4):
             lane = rest & (LANE << (16 * suit))
             if _LOOSE[2, lane >> (16 * suit)] == total(lane):

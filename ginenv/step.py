@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ginenv.cards import BIT, NO_CARD
+import numpy as np
+
+from ginenv.cards import BIT, NO_CARD, SPREAD, dense
 from ginenv.jit import kernel
 from ginenv.ledger import enter_hand
 from ginenv.melds import deadwood, knock_discards
@@ -38,16 +40,19 @@ def is_legal(s, action):  # type: ignore[no-untyped-def]
 
 @kernel
 def write_mask(s, mask):  # type: ignore[no-untyped-def]
-    """Write the legal actions of the seat to act, in a STATE or the mover's VIEW, to ``mask``: int8 0/1, shape (108,)."""
-    for action in range(DISCARD):
-        mask[action] = (s["choices"] >> action) & 1
-    discards, knocks = s["discards"], s["knocks"]
-    for suit in range(4):
-        for rank in range(13):
-            card = suit * 13 + rank
-            bit = suit * 16 + rank
-            mask[DISCARD + card] = (discards >> bit) & 1
-            mask[KNOCK + card] = (knocks >> bit) & 1
+    """Write the legal actions of the seat to act, in a STATE or the mover's VIEW, to ``mask``.
+
+    Args:
+        s: A STATE or VIEW record.
+        mask: int8, shape (108,), contiguous: 1 for legal, else 0.
+    """
+    # Four actions at a time: the 4 draws and the like, then 52 discards, then 52 knocks.
+    words = mask.view(np.int32)
+    discards, knocks = dense(s["discards"]), dense(s["knocks"])
+    words[0] = SPREAD[s["choices"] & 15]
+    for i in range(13):
+        words[1 + i] = SPREAD[(discards >> (4 * i)) & 15]
+        words[14 + i] = SPREAD[(knocks >> (4 * i)) & 15]
 
 
 @kernel
@@ -61,13 +66,13 @@ def step(s, rules, action):  # type: ignore[no-untyped-def]
         _pass_upcard(s, rules)
     elif action <= TAKE:
         _draw(s, rules, action == TAKE)
-    elif action == BIG_GIN:
-        _end(s, rules, True)
-    elif action >= KNOCK:
-        card = action - KNOCK
-        s["hand"][s["seat"]] &= ~BIT[card]  # the discard of a knock goes face down: nobody sees it (H5)
-        s["known"][s["seat"]] &= ~BIT[card]
-        _end(s, rules, True)
+    elif action == BIG_GIN or action >= KNOCK:
+        if action >= KNOCK:
+            card = action - KNOCK
+            s["hand"][s["seat"]] &= ~BIT[card]  # the discard of a knock goes face down: nobody sees it (H5)
+            s["known"][s["seat"]] &= ~BIT[card]
+        settle(s, rules, s["seat"])
+        _end(s, rules)
     else:
         _discard(s, rules, action - DISCARD)
 
@@ -129,7 +134,8 @@ def _discard(s, rules, card):  # type: ignore[no-untyped-def]
     s["order"][ORDER - s["n_pile"]] = card
     s["throws"][(s["turn"] - 1) % RING] = card
     if s["n_stock"] <= rules["dead_stock"] or s["turn"] >= rules["turn_limit"]:
-        _end(s, rules, False)
+        dead_hand(s)
+        _end(s, rules)
         return
     s["drawn"] = NO_CARD
     s["mid_deadwood"] = 0
@@ -142,12 +148,8 @@ def _discard(s, rules, card):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end(s, rules, knock):  # type: ignore[no-untyped-def]
-    """End the hand by a knock of the seat to act, or as dead."""
-    if knock:
-        settle(s, rules, s["seat"])
-    else:
-        dead_hand(s)
+def _end(s, rules):  # type: ignore[no-untyped-def]
+    """Close the hand, whose result is written, and enter it in the game's score."""
     s["phase"] = OVER_PHASE
     s["choices"] = 0
     s["discards"] = 0

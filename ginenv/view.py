@@ -80,12 +80,14 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     When a knock has ended the hand both hands lie on the table, so ``known`` holds them whole; the knocker's last
     discard stays face down.
     """
+    # A hot path: loops of fixed length and no divisions, branches only where they can be foretold.
     players = np.int64(rules["players"])
     phase = s["phase"]
     mover = relative_seat(s["seat"], seat, players)
     shown = phase == OVER_PHASE and s["kind"] != _DEAD
     own = s["hand"][seat]
     seen = own
+    in_pile = BIT[s["upcard"]]
     other = np.int64(seat)
     for k in range(SEATS):  # all at once and then the few: short stores of fixed length are the cheapest
         v["known"][k] = 0
@@ -97,6 +99,7 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     for k in range(players):
         known = s["hand"][other] if shown else s["known"][other]
         seen |= known
+        in_pile |= s["thrown"][other]
         v["known"][k] = known
         v["thrown"][k] = s["thrown"][other]
         v["refused"][k] = s["refused"][other]
@@ -110,30 +113,32 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     v["hand"] = own
 
     n_pile = np.int64(s["n_pile"])
-    v["pile"][:] = NO_CARD
-    in_pile = 0
+    for i in range(ORDER):
+        v["pile"][i] = NO_CARD
     for i in range(n_pile):
-        card = s["order"][ORDER - n_pile + i]
-        v["pile"][i] = card
-        in_pile |= BIT[card]
+        v["pile"][i] = s["order"][ORDER - n_pile + i]
+    if phase == OVER_PHASE:
+        in_pile = 0
+        for i in range(n_pile):
+            in_pile |= BIT[s["order"][ORDER - n_pile + i]]
+    else:  # the first upcard and all that was thrown, less what was taken up and is still held
+        in_pile &= ~seen
     v["in_pile"] = in_pile
     v["unseen"] = rules["deck"] & ~(seen | in_pile)
 
-    for t in range(RING):  # a loop, since Numba's slice assignment takes ten times as long
-        v["draws"][t] = s["draws"][t]
-        v["throws"][t] = s["throws"][t]
     turn = np.int64(s["turn"])
     first = relative_seat(s["first"], seat, players) if turn > 0 else 0
-    own_turn = 0
-    turn_seat = first
-    for t in range(turn):
-        if turn_seat == 0:
-            own_turn += 1
-        elif t >= turn - RING and s["draws"][t % RING] < FROM_PILE:
-            v["draws"][t % RING] = NO_CARD  # another seat's card from the stock
-        turn_seat = turn_seat + 1 if turn_seat + 1 < players else 0
+    for i in range(RING):
+        v["draws"][i] = s["draws"][i]
+        v["throws"][i] = s["throws"][i]
+    for k in range(1, players):  # what others drew from the stock is not seen
+        for t in range(relative_seat(k, first, players), turn, players):
+            if t < turn - RING:
+                continue
+            place = t & (RING - 1)
+            v["draws"][place] = s["draws"][place] if s["draws"][place] >= FROM_PILE else NO_CARD
     v["turn"] = turn
-    v["own_turn"] = own_turn
+    v["own_turn"] = (turn + players - 1 - relative_seat(0, first, players)) // players
     v["first"] = first
 
     if mover == 0 and phase != OVER_PHASE:

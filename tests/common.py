@@ -45,7 +45,7 @@ def words(action: int) -> tuple[str, ...]:
 
 # --- Rules ----------------------------------------------------------------------------------------
 
-SMALL = dict(box_bonus=10, game_bonus=20, shutout="none")
+SMALL = {"box_bonus": 10, "game_bonus": 20, "shutout": "none"}
 ODD: dict[str, Rules] = {
     "10 ranks, 7 cards": Rules(ranks=10, cards_dealt=7),
     "7 ranks, 5 cards": Rules(ranks=7, cards_dealt=5, target=50, **SMALL),
@@ -154,7 +154,7 @@ def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
 
 
 def positions(rules: Rules, seed: int, hands: int) -> Iterator[np.void]:
-    """Yield STATEs of random play, each until the next is asked for: every decision and every end of ``hands`` hands."""
+    """Yield STATEs of random play, each until the next is asked for: each decision and each end of ``hands`` hands."""
     rng = random.Random(seed)
     s, record = new_states(1)[0], rules.record
     new_game(s, record, seed)

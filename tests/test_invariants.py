@@ -199,7 +199,7 @@ BREAKS: list[tuple[Callable[[np.void], None], tuple[int, ...]]] = [
 def test_a_broken_state_is_seen_in_every_phase(n):
     change, phases = BREAKS[n]
     rules = PRESETS["modern"]
-    seen = {phase: 0 for phase in phases}
+    seen = dict.fromkeys(phases, 0)
     for s in positions(rules, 7, 6):
         phase = int(s["phase"])
         if phase not in phases:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from ginenv import cards as engine_cards
-from ginenv.cards import POINTS, card, count, deck_mask, lowest, total
+from ginenv.cards import POINTS, RANKS, SUITS, card, count, deck_mask, lowest, total
 from ginenv.melds import (
     arrange,
     deadwood,
+    deadwoods_without,
     extend,
     fourth_card,
     is_set,
@@ -69,7 +70,7 @@ def test_C1_the_deck_is_thirteen_ranks_of_four_suits():
     assert count(FULL) == 52
     for n, text in enumerate(DECK):
         assert (card(text), lowest(BITS[text])) == (n, n)
-    assert cards(deck_mask(3, 2)) == set("AS 2S 3S AH 2H 3H".split())
+    assert cards(deck_mask(3, 2)) == {"AS", "2S", "3S", "AH", "2H", "3H"}
 
 
 def test_C1_the_ace_is_low_and_runs_never_wrap():
@@ -83,7 +84,8 @@ def test_C1_the_ace_is_low_and_runs_never_wrap():
 
 
 def test_C2_points():
-    assert [int(POINTS[card(c)]) for c in "AS 2H 5D 9C TS JH QD KC".split()] == [1, 2, 5, 9, 10, 10, 10, 10]
+    worth = {"AS": 1, "2H": 2, "5D": 5, "9C": 9, "TS": 10, "JH": 10, "QD": 10, "KC": 10}
+    assert {c: int(POINTS[card(c)]) for c in worth} == worth
     assert total(FULL) == 4 * (45 + 40)
     assert total(0) == 0
 
@@ -240,9 +242,9 @@ def test_C5_hands_of_any_size():
 def test_H9_among_equal_arrangements_the_one_that_leaves_the_fewest_layoffs():
     # 3 4 5 6 7   S     3S-7S and three sevens: 2S AS and 8S 9S … can be laid off;
     #         7   H D C   3S-6S and four sevens: only 2S AS can
-    hand = "3S 4S 5S 6S 7S 7H 7D 7C KD QH".split()
+    hand = ["3S", "4S", "5S", "6S", "7S", "7H", "7D", "7C", "KD", "QH"]
     left, melds = melds_of(mask(hand))
-    assert (left, melds) == (20, {frozenset("3S 4S 5S 6S".split()), frozenset("7S 7H 7D 7C".split())})
+    assert (left, melds) == (20, {frozenset(["3S", "4S", "5S", "6S"]), frozenset(["7S", "7H", "7D", "7C"])})
     exposed = sorted(len(layoffable(m, hand)) for m in best_arrangements(hand))
     assert exposed == [2, 8]
 
@@ -299,8 +301,24 @@ def test_C5_least_discards(longest):
         assert cards(int(found)) == {c for c in allowed if left[c] == least}
 
 
+@pytest.mark.parametrize("longest", [3, 4, 5, 13])
+def test_C5_deadwoods_without_each_card(longest):
+    rng = random.Random(longest)
+    for n in range(250):
+        hand = rng.sample(meld_rich_pool(rng) if n % 2 else DECK, 10 + n % 3 // 2)
+        out = np.full(70, 255, dtype=np.uint8)
+        least, melded = deadwoods_without(mask(hand), longest, out, 2, 17)
+        written = {2 + 17 * SUITS.index(c[1]) + RANKS.index(c[0]): c for c in hand}
+        for place, number in enumerate(out.tolist()):
+            wanted = least_deadwood(set(hand) - {written[place]}, longest) if place in written else 255
+            assert number == wanted
+        best = best_arrangements(hand, longest)
+        assert least == deadwood_of(hand, best[0])
+        assert cards(int(melded)) == set().union(*(meld for arrangement in best for meld in arrangement))
+
+
 def test_C5_loose_cards_are_what_no_meld_holds():
-    hand = "AS 2S 3S 7H 7D 7C KD QD 9H 4C".split()
+    hand = ["AS", "2S", "3S", "7H", "7D", "7C", "KD", "QD", "9H", "4C"]
     left, melds = melds_of(mask(hand))
     assert loose_cards(hand, melds) == {"KD", "QD", "9H", "4C"}
     assert left == 33

@@ -19,8 +19,6 @@ from tests.reference import (
     best_defence,
     check_arrangement,
     choose_knocker_arrangement,
-    choose_knocker_arrangement,
-    check_arrangement,
     least_deadwood,
     parse,
     reachable_layoffs,
@@ -38,7 +36,9 @@ def slots(*melds: str) -> np.ndarray:
     return array
 
 
-def settled(knocker: str, defender: str, rules: Rules = MODERN, *melds: str) -> tuple[str, int, int, int, frozenset[str]]:
+def settled(
+    knocker: str, defender: str, rules: Rules = MODERN, *melds: str
+) -> tuple[str, int, int, int, frozenset[str]]:
     """Return the engine's kind, points (to the winner), both deadwoods, and the cards laid off."""
     kind, points, own, other, laid = settle_hands(
         mask(knocker), mask(defender), rules.record["deck"], rules.record, slots(*melds)

@@ -275,7 +275,7 @@ def test_H8_V4_big_gin_without_a_discard():
 def test_H9_H10_melds_and_layoffs_lie_on_the_table():
     s = play(dealt(FIRST, SECOND, "KS"), "take", "knock 9C")
     assert {cards(int(m)) for m in s["melds"]} == {
-        frozenset("JS QS KS".split()), frozenset("4H 4D 4C".split()), frozenset("6H 7H 8H".split()),
+        frozenset(["JS", "QS", "KS"]), frozenset(["4H", "4D", "4C"]), frozenset(["6H", "7H", "8H"]),
     }  # fmt: skip
     assert cards(int(s["laid"])) == {"TS"}
     assert (s["deadwood"][1], s["deadwood"][0]) == (8, 32)

@@ -1,0 +1,599 @@
+"""VIEW to arrays for learners, by versioned name. A published name never changes its meaning.
+
+`ENCODINGS` holds them all; `encode` is the one kernel that writes any of them. An encoding is a flat
+int8 vector; a value times its ``scale`` is about in [-1, 1]. It begins with four *suit blocks* of equal
+length and like build (spades, hearts, diamonds, clubs), so that a permutation of the suits is a
+permutation of these blocks; what follows does not depend on suits. Only a VIEW goes in, on turn or off,
+so nothing hidden can come out. These encodings are for two players.
+
+``python -m ginenv.encode`` prints docs/encodings.md, which a test compares with this registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ginenv.cards import BIT, LANE, NO_CARD, count, lowest
+from ginenv.jit import kernel
+from ginenv.melds import deadwood, deadwoods_without
+from ginenv.state import BIG_GIN, DISCARD_PHASE, DRAW_PHASE, FROM_PILE, OVER_PHASE, RING, UPCARD_PHASE, Phase
+
+# --- What is in them: names, scales and meanings, in the order of the kernels below -------------------
+
+_RANKS = 13
+_SUITS = 4
+_FRESH = 16
+"""What the newest discard counts in the discards' planes; each turn of age takes off one, down to 1."""
+_TURNS = 32
+"""Turns that history-v1 shows."""
+
+Part = tuple[str, float, str]
+"""Name, scale and meaning of a plane or a scalar."""
+
+_PLANES: tuple[Part, ...] = (
+    ("hand", 1, "own hand"),
+    ("top", 1, "top of the discard pile"),
+    ("buried", 1, "the rest of the discard pile"),
+    ("unseen", 1, "in the stock or the opponent's hand, for all the viewer knows"),
+    ("known_opponent", 1, "known to be in the opponent's hand (all of it once a knock has ended the hand)"),
+    ("known_own", 1, "in own hand, and the opponent knows it"),
+    ("refused_opponent", 1, "upcards that the opponent passed over"),
+    ("refused_own", 1, "upcards that the viewer passed over"),
+    ("drawn", 1, "card drawn or taken in the present turn, where the viewer saw it"),
+    ("knocks", 1, "discards that a knock may be made with; own turn only"),
+    (
+        "thrown_own",
+        1 / 16,
+        "own discards of this hand by age: 16 for one of the newest turn (the turn in progress, "
+        "else the last), one less a turn back, 1 from fifteen turns back on; 0 never. A card "
+        "that was taken up again stays",
+    ),
+    ("thrown_opponent", 1 / 16, "the opponent's discards, in the same way"),
+)
+
+_CARD_FEATURES: tuple[Part, ...] = (
+    (
+        "deadwood_without",
+        1 / 80,
+        "for each card held: least deadwood (points) of the hand without it, that is after "
+        "discarding it where eleven are held; 0 for other cards",
+    ),
+    ("melded", 1, "own cards that some least-deadwood arrangement of the hand melds"),
+    (
+        "ways",
+        1 / 6,
+        "melds of three, 0 to 6, that this card makes with two others held or unseen; for every "
+        "card of the deck",
+    ),
+    ("ways_opponent", 1 / 6, "the same with two others unseen or known in the opponent's hand"),
+)
+
+_SCALARS: tuple[Part, ...] = (
+    *(
+        (f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}")
+        for phase in Phase
+    ),
+    ("to_act", 1, "1 when the decision is the viewer's"),
+    ("stock", 1 / 40, "cards in the stock"),
+    ("draws_left", 1 / 40, "cards that can be drawn before the stock is dead (H11)"),
+    ("turn", 1 / 100, "turns begun in this hand, at most 127"),
+    ("own_turn", 1 / 50, "of these the viewer's, at most 63"),
+    ("turns_left", 1 / 100, "turns to the turn limit (H15), at most 127"),
+    ("pile", 1 / 40, "cards in the discard pile"),
+    ("passes", 1 / 2, "passes of the first upcard"),
+    ("taken", 1, "1 when the card of the turn in progress came from the discard pile"),
+    ("deadwood", 1 / 100, "least deadwood (points) of the cards held, ten or eleven"),
+    ("knock_limit", 1 / 10, "most deadwood (points) to knock with in this hand, at most 13"),
+    ("can_knock", 1, "1 when the viewer may knock now"),
+    ("can_big_gin", 1, "1 when the viewer may declare big gin now"),
+    ("multiplier", 1 / 2, "what the hand's points are multiplied by"),
+    ("score_own", 1 / 100, "own points in the game so far, without bonuses, at most 127"),
+    ("score_opponent", 1 / 100, "the opponent's"),
+    ("to_go_own", 1 / 100, "points to the target, 0 to 127; 0 without a target"),
+    ("to_go_opponent", 1 / 100, "the opponent's"),
+    ("target", 1 / 100, "the target in tens of points, at most 127; 0 for none"),
+    ("hands_left", 1 / 10, "hands left in a game of so many hands, this one included, at most 13"),
+    ("boxes_own", 1 / 10, "hands won by the viewer in this game, at most 13"),
+    ("boxes_opponent", 1 / 10, "hands won by the opponent"),
+    ("dealer", 1, "1 when the viewer is the dealer"),
+    ("first", 1, "1 when the viewer had the first turn of this hand"),
+    ("gin_bonus", 1 / 50, "points for gin, at most 63"),
+    ("undercut_bonus", 1 / 50, "points for an undercut, at most 63"),
+    ("undercut_ties", 1, "1 when equal deadwood is an undercut"),
+    ("discard_taken", 1, "1 when the card just taken may be discarded again"),
+)
+
+_HAND_FEATURES: tuple[Part, ...] = (
+    ("least", 1 / 80, "least deadwood (points) after the best discard; with ten cards: of the hand"),
+    ("margin", 1 / 100, "knock_limit less `least`: not negative when that is low enough to knock with"),
+    ("gin", 1, "1 when `least` is 0"),
+    (
+        "least_taking",
+        1 / 80,
+        "in the phases UPCARD and DRAW: least deadwood after taking the top of the pile and the best discard, or `least` "
+        "where that is less; else `least`",
+    ),
+    ("top_melded", 1, "in the phases UPCARD and DRAW: 1 when a best arrangement of hand and top of the pile melds the latter"),
+    ("melded_cards", 1 / 10, "how many cards the plane `melded` marks"),
+    ("known_cards", 1 / 10, "how many cards the plane `known_opponent` marks"),
+    ("opponent_turn", 1 / 50, "turns of this hand begun by the opponent, at most 63"),
+)
+
+_N_PLANES = len(_PLANES)
+_N_FEATURES = len(_CARD_FEATURES)
+_N_SCALARS = len(_SCALARS)
+_THROWN_PLANE = 10
+"""Number of the plane `thrown_own`; the opponent's is the next."""
+_HISTORY_SUIT = 2 * _RANKS + 2 * _TURNS
+"""Length of a suit block of history-v1."""
+
+
+# --- Kernels -----------------------------------------------------------------------------------------
+
+_SPREAD8 = np.array([[n >> i & 1 for i in range(8)] for n in range(256)], dtype=np.int8)
+_SPREAD8 = _SPREAD8.view(np.int64)[:, 0].copy()
+"""Eight bits as eight int8 of 0 or 1, to be stored at once. Shape (256,)."""
+_SUIT = np.arange(64, dtype=np.int64) // _RANKS
+"""Suit of each card. Shape (64,)."""
+_BLOCK = _SUIT * _RANKS
+"""What a plane more in the suit blocks adds to each card's place. Shape (64,)."""
+
+
+@kernel
+def _row(a, b, c, d, suit):  # type: ignore[no-untyped-def]
+    """Return one suit's lanes of four masks behind each other: 4 × 13 bits."""
+    shift = 16 * suit
+    return (
+        ((a >> shift) & LANE)
+        | (((b >> shift) & LANE) << 13)
+        | (((c >> shift) & LANE) << 26)
+        | (((d >> shift) & LANE) << 39)
+    )
+
+
+@kernel
+def _lay(words, at, a, b):  # type: ignore[no-untyped-def]
+    """Write two rows of 52 bits as int8 of 0 or 1 into int64 ``words`` from index ``at`` on (13 words)."""
+    for i in range(6):
+        words[at + i] = _SPREAD8[(a >> (8 * i)) & 255]
+    words[at + 6] = _SPREAD8[(a >> 48) | ((b & 15) << 4)]
+    for i in range(6):
+        words[at + 7 + i] = _SPREAD8[(b >> (8 * i + 4)) & 255]
+
+
+@kernel
+def _fourth_row(words, at, a, b1, b2, b4):  # type: ignore[no-untyped-def]
+    """Do as `_lay`, with numbers b1 + 2·b2 + 4·b4 in place of the second row's bits."""
+    for i in range(6):
+        words[at + i] = _SPREAD8[(a >> (8 * i)) & 255]
+    words[at + 6] = (
+        _SPREAD8[(a >> 48) | ((b1 & 15) << 4)]
+        + 2 * _SPREAD8[(b2 & 15) << 4]
+        + 4 * _SPREAD8[(b4 & 15) << 4]
+    )
+    for i in range(6):
+        shift = 8 * i + 4
+        words[at + 7 + i] = (
+            _SPREAD8[(b1 >> shift) & 255]
+            + 2 * _SPREAD8[(b2 >> shift) & 255]
+            + 4 * _SPREAD8[(b4 >> shift) & 255]
+        )
+
+
+@kernel
+def _first_row(v, suit):  # type: ignore[no-untyped-def]
+    top = BIT[v["pile"][0]] if v["n_pile"] > 0 else 0
+    return _row(v["hand"], top, v["in_pile"] & ~top, v["unseen"], suit)
+
+
+@kernel
+def _second_row(v, suit):  # type: ignore[no-untyped-def]
+    return _row(v["known"][1], v["known"][0], v["refused"][1], v["refused"][0], suit)
+
+
+@kernel
+def _third_row(v, suit):  # type: ignore[no-untyped-def]
+    drawn = BIT[v["drawn"]] if v["drawn"] != NO_CARD else 0
+    return _row(drawn, v["knocks"], v["thrown"][0], v["thrown"][1], suit)
+
+
+@kernel
+def _ages(v, n_planes, out):  # type: ignore[no-untyped-def]
+    """Write the ages of the last discards into suit blocks of ``n_planes`` planes."""
+    # All discards stand there with 1; the last ones get their age, oldest first: a card may come twice. No
+    # branches: the ring holds NO_CARD where no turn was, and that is written to the first scalar, which comes later.
+    spill = _SUITS * n_planes * 13
+    start = np.int64(v["turn"]) - _FRESH + 1
+    plane = 13 * (_THROWN_PLANE + ((np.int64(v["first"]) + start) & 1))
+    flip = 13 * (2 * _THROWN_PLANE + 1)
+    for i in range(_FRESH - 1):
+        card = np.int64(v["throws"][(start + i) & (RING - 1)])
+        place = card + _BLOCK[card] * (n_planes - 1) + plane
+        out[place if card != NO_CARD else spill] = 2 + i
+        plane = flip - plane
+
+
+@kernel
+def _scalars(v, rules, own_deadwood, out, at):  # type: ignore[no-untyped-def]
+    """Write the 32 scalars from ``out[at]`` on."""
+    phase = v["phase"]
+    for p in range(4):
+        out[at + p] = phase == p
+    stock, turn = np.int64(v["n_stock"]), np.int64(v["turn"])
+    out[at + 4] = v["mover"] == 0 and phase != OVER_PHASE
+    out[at + 5] = stock
+    out[at + 6] = max(stock - rules["dead_stock"], 0)
+    out[at + 7] = min(turn, 127)
+    out[at + 8] = min(np.int64(v["own_turn"]), 63)
+    out[at + 9] = min(max(rules["turn_limit"] - turn, 0), 127)
+    out[at + 10] = v["n_pile"]
+    out[at + 11] = v["passes"]
+    out[at + 12] = v["taken"]
+    out[at + 13] = own_deadwood
+    out[at + 14] = min(np.int64(v["knock_limit"]), 13)
+    out[at + 15] = v["knocks"] != 0
+    out[at + 16] = (v["choices"] >> BIG_GIN) & 1
+    out[at + 17] = v["multiplier"]
+    target = np.int64(rules["target"])
+    for k in range(2):
+        score = np.int64(v["scores"][k])
+        out[at + 18 + k] = min(max(score, -127), 127)
+        out[at + 20 + k] = min(max(target - score, 0), 127)
+        out[at + 24 + k] = min(np.int64(v["boxes"][k]), 13)
+    out[at + 22] = min(target, 1270) // 10
+    out[at + 23] = min(max(rules["hands"] - np.int64(v["hand_number"]), 0), 13)
+    out[at + 26] = v["dealer"] == 0
+    out[at + 27] = turn > 0 and v["first"] == 0
+    out[at + 28] = min(rules["gin_bonus"], 63)
+    out[at + 29] = min(rules["undercut_bonus"], 63)
+    out[at + 30] = rules["undercut_ties"]
+    out[at + 31] = rules["discard_taken"]
+
+
+@kernel
+def _sum3(a, b, c):  # type: ignore[no-untyped-def]
+    """Return ``(low, high)``: for each bit, how many of three masks have it, as a number of two bits."""
+    return a ^ b ^ c, (a & b) | (c & (a ^ b))
+
+
+@kernel
+def _ways(cards, deck):  # type: ignore[no-untyped-def]
+    """Return for each card of ``deck`` how many melds of three it makes with two of ``cards``.
+
+    All cards at once, a bit each: ``(b0, b1, b2)`` are masks, and the number (0 to 6) is b0 + 2·b1 + 4·b2.
+    """
+    # Runs in which the card is the highest, the middle and the lowest. Lanes have three unused bits.
+    below, above = cards << 1, cards >> 1
+    r0, r1 = _sum3(below & (cards << 2), below & above, above & (cards >> 2))
+    # Sets with each two of the three other suits.
+    one = ((cards & 0x0000FFFFFFFFFFFF) << 16) | (cards >> 48)
+    two = ((cards & 0x00000000FFFFFFFF) << 32) | (cards >> 32)
+    three = ((cards & 0x000000000000FFFF) << 48) | (cards >> 16)
+    s0, s1 = _sum3(one & two, one & three, two & three)
+    carry = r0 & s0
+    b1, b2 = _sum3(r1, s1, carry)
+    return (r0 ^ s0) & deck, b1 & deck, b2 & deck
+
+
+@kernel
+def _planes(v, rules, out):  # type: ignore[no-untyped-def]
+    """Write planes-v1."""
+    words = out.view(np.int64)
+    for half in range(2):  # two suits of three rows are three pairs of rows
+        at, suit = 39 * half, 2 * half
+        _lay(words, at, _first_row(v, suit), _second_row(v, suit))
+        _lay(words, at + 13, _third_row(v, suit), _first_row(v, suit + 1))
+        _lay(words, at + 26, _second_row(v, suit + 1), _third_row(v, suit + 1))
+    _ages(v, _N_PLANES, out)
+    own = deadwood(v["hand"], rules["longest_meld"])
+    _scalars(v, rules, own, out, _SUITS * _N_PLANES * _RANKS)
+
+
+@kernel
+def _features(v, rules, out):  # type: ignore[no-untyped-def]
+    """Write features-v1."""
+    n_planes = _N_PLANES + _N_FEATURES
+    stride, first = 13 * n_planes, 13 * _N_PLANES
+    hand, longest, known = v["hand"], rules["longest_meld"], v["known"][1]
+    own1, own2, own4 = _ways(hand | v["unseen"], rules["deck"])
+    their1, their2, their4 = _ways(known | v["unseen"], rules["deck"])
+    words = out.view(np.int64)
+    for suit in range(_SUITS):
+        at = 26 * suit
+        _lay(words, at, _first_row(v, suit), _second_row(v, suit))
+        ones = _row(0, 0, own1, their1, suit)
+        twos = _row(0, 0, own2, their2, suit)
+        fours = _row(0, 0, own4, their4, suit)
+        _fourth_row(words, at + 13, _third_row(v, suit), ones, twos, fours)
+    _ages(v, n_planes, out)
+
+    mid_turn = v["phase"] == DISCARD_PHASE and v["mover"] == 0
+    drawing = v["phase"] == UPCARD_PHASE or v["phase"] == DRAW_PHASE
+    top = BIT[v["pile"][0]] if v["n_pile"] > 0 and drawing else 0
+    least_taking, top_melded = 127, 0
+    if top != 0:  # the hand with the card that can be taken, in the place of the hand's own numbers
+        _, melded = deadwoods_without(hand | top, longest, out, first, stride)
+        top_melded = melded & top != 0
+        rest = hand
+        while rest != 0:
+            card = lowest(rest)
+            rest &= rest - 1
+            least_taking = min(least_taking, out[first + card + _BLOCK[card] * (n_planes - 1)])
+        card = lowest(top)
+        out[first + card + _BLOCK[card] * (n_planes - 1)] = 0
+    now, melded = deadwoods_without(hand, longest, out, first, stride)
+    least = 127
+    rest = hand
+    while rest != 0:
+        card = lowest(rest)
+        rest &= rest - 1
+        place = first + card + _BLOCK[card] * (n_planes - 1)
+        least = min(least, out[place])
+        out[place + 13] = melded & BIT[card] != 0
+    if not mid_turn:
+        least = now
+    at = _SUITS * stride
+    _scalars(v, rules, now, out, at)
+    at += _N_SCALARS
+    out[at] = least
+    out[at + 1] = min(np.int64(v["knock_limit"]), 13) - least
+    out[at + 2] = least == 0
+    out[at + 3] = min(least, least_taking)
+    out[at + 4] = top_melded
+    out[at + 5] = count(melded)
+    out[at + 6] = count(known)
+    out[at + 7] = min(np.int64(v["turn"]) - np.int64(v["own_turn"]), 63)
+
+
+@kernel
+def _history(v, rules, out):  # type: ignore[no-untyped-def]
+    """Write history-v1."""
+    for i in range(_SUITS * _HISTORY_SUIT + 2 * _TURNS):
+        out[i] = 0
+    rest = v["hand"]
+    while rest != 0:
+        card = lowest(rest)
+        rest &= rest - 1
+        out[card + _SUIT[card] * (_HISTORY_SUIT - 13)] = 1
+    if v["n_pile"] > 0:
+        card = np.int64(v["pile"][0])
+        out[13 + card + _SUIT[card] * (_HISTORY_SUIT - 13)] = 1
+    turn, first = np.int64(v["turn"]), np.int64(v["first"])
+    common = _SUITS * _HISTORY_SUIT
+    for back in range(min(turn, _TURNS)):
+        place = (turn - 1 - back) & (RING - 1)
+        drawn, thrown = np.int64(v["draws"][place]), np.int64(v["throws"][place])
+        out[common + back] = -1 if (first + turn - 1 - back) & 1 else 1
+        out[common + _TURNS + back] = 1
+        if drawn >= FROM_PILE:
+            out[common + _TURNS + back] = 2
+            drawn -= FROM_PILE
+        if drawn != NO_CARD:
+            suit = _SUIT[drawn]
+            out[suit * _HISTORY_SUIT + 26 + back] = drawn - 13 * suit + 1
+        if thrown != NO_CARD:
+            suit = _SUIT[thrown]
+            out[suit * _HISTORY_SUIT + 26 + _TURNS + back] = thrown - 13 * suit + 1
+    _scalars(v, rules, deadwood(v["hand"], rules["longest_meld"]), out, common + 2 * _TURNS)
+
+
+@kernel
+def encode(view, rules, code, out):  # type: ignore[no-untyped-def]
+    """Write the encoding with this ``code`` of what one seat may know.
+
+    Args:
+        view: A VIEW record of two players, on turn or off.
+        rules: A RULES record.
+        code: `Encoding.code` of one of `ENCODINGS`.
+        out: int8, shape (`Encoding.size`,), contiguous, written in full.
+    """
+    if code == 0:
+        _planes(view, rules, out)
+    elif code == 1:
+        _features(view, rules, out)
+    else:
+        _history(view, rules, out)
+
+
+# --- The registry ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named part of an encoding."""
+
+    name: str
+    start: int
+    """Index of its first value in the flat vector."""
+    shape: tuple[int, ...]
+    """(4, 13) for a plane (suit, rank); (4, 32) by suit and turn; (32,) by turn; () for a scalar."""
+    stride: int
+    """Values from one suit to the next, where the first axis is the suit."""
+    scale: float
+    meaning: str
+
+    def of(self, vector: np.ndarray) -> np.ndarray:
+        """Return this part of encoded vectors, shape (…, size), as an array of shape (…, *shape)."""
+        return vector[..., self.index]
+
+    @property
+    def index(self) -> np.ndarray:
+        """Where in the flat vector the values are: int64, of this block's shape."""
+        if len(self.shape) < 2:
+            return self.start + np.arange(int(np.prod(self.shape))).reshape(self.shape)
+        suits, length = self.shape
+        return self.start + self.stride * np.arange(suits)[:, None] + np.arange(length)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """What one named encoding holds, and where."""
+
+    name: str
+    code: int
+    """What the kernel `encode` calls it."""
+    summary: str
+    suit_size: int
+    """Length of each of the four suit blocks that the vector begins with."""
+    layout: tuple[Block, ...]
+    """Every value of the vector belongs to just one block."""
+
+    @cached_property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        return sum(block.index.size for block in self.layout)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """What to multiply with to get values about in [-1, 1]: float32, shape (size,), read-only."""
+        scale = np.zeros(self.size, dtype=np.float32)
+        for block in self.layout:
+            scale[block.index] = block.scale
+        scale.flags.writeable = False
+        return scale
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Copies and pickles name the registry's entry."""
+        return encoding, (self.name,)
+
+    def __getitem__(self, name: str) -> Block:
+        """Return the block called ``name``. Raises KeyError when there is none."""
+        for block in self.layout:
+            if block.name == name:
+                return block
+        raise KeyError(f"{self.name} has no block {name!r}: it has {[b.name for b in self.layout]}")
+
+
+def _plane_blocks(parts: Sequence[Part]) -> list[Block]:
+    stride = len(parts) * _RANKS
+    return [
+        Block(name, plane * _RANKS, (_SUITS, _RANKS), stride, scale, meaning)
+        for plane, (name, scale, meaning) in enumerate(parts)
+    ]
+
+
+def _scalar_blocks(start: int, parts: Sequence[Part]) -> list[Block]:
+    return [Block(name, start + i, (), 0, scale, meaning) for i, (name, scale, meaning) in enumerate(parts)]
+
+
+def _history_blocks() -> list[Block]:
+    common = _SUITS * _HISTORY_SUIT
+    by_suit, by_turn = (_SUITS, _TURNS), (_TURNS,)
+    plane = (_SUITS, _RANKS)
+    newest = f"of the last {_TURNS} turns, the newest (perhaps in progress) first"
+    return [
+        Block("hand", 0, plane, _HISTORY_SUIT, 1, "own hand"),
+        Block("top", _RANKS, plane, _HISTORY_SUIT, 1, "top of the discard pile"),
+        Block(
+            "drawn_rank", 2 * _RANKS, by_suit, _HISTORY_SUIT, 1 / 13,
+            f"{newest}: rank (ace 1, king 13) of the card drawn, in its suit's block; 0 in the "
+            "others, and in all where the viewer did not see the card",
+        ),
+        Block(
+            "thrown_rank", 2 * _RANKS + _TURNS, by_suit, _HISTORY_SUIT, 1 / 13,
+            f"{newest}: rank of the card discarded, in its suit's block; 0 in the others, and in "
+            "all while there is none",
+        ),
+        Block("seat", common, by_turn, 0, 1, f"{newest}: 1 the viewer, -1 the opponent, 0 no such turn"),
+        Block("source", common + _TURNS, by_turn, 0, 1 / 2, f"{newest}: 1 the stock, 2 the discard pile"),
+        *_scalar_blocks(common + 2 * _TURNS, _SCALARS),
+    ]  # fmt: skip
+
+
+def _encodings() -> dict[str, Encoding]:
+    planes = _plane_blocks(_PLANES) + _scalar_blocks(_SUITS * _N_PLANES * _RANKS, _SCALARS)
+    parts = _PLANES + _CARD_FEATURES
+    start = _SUITS * len(parts) * _RANKS
+    features = _plane_blocks(parts) + _scalar_blocks(start, _SCALARS + _HAND_FEATURES)
+    made = (
+        ("planes-v1", "What the viewer sees, card by card.", _N_PLANES * _RANKS, planes),
+        (
+            "features-v1",
+            "planes-v1 with per-card features that learners were seen to need.",
+            len(parts) * _RANKS,
+            features,
+        ),
+        (
+            "history-v1",
+            "The hand and the public events of the last turns, for sequence models.",
+            _HISTORY_SUIT,
+            _history_blocks(),
+        ),
+    )
+    return {
+        name: Encoding(name, code, summary, suit_size, tuple(layout))
+        for code, (name, summary, suit_size, layout) in enumerate(made)
+    }
+
+
+ENCODINGS: dict[str, Encoding] = _encodings()
+"""Every encoding by name."""
+
+
+def encoding(name: str) -> Encoding:
+    """Return the encoding called ``name``. Raises ValueError when there is none."""
+    if name not in ENCODINGS:
+        close = get_close_matches(str(name), ENCODINGS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(ENCODINGS)}"
+        raise ValueError(f"there is no encoding {name!r}: {hint}")
+    return ENCODINGS[name]
+
+
+# --- The page ----------------------------------------------------------------------------------------
+
+_PAGE = """# Encodings
+
+<!-- Written by `python -m ginenv.encode`; tests/test_encode.py compares. Do not edit by hand. -->
+
+An encoding turns what one seat may know (a `VIEW`) into a flat `int8` vector. Names carry a version, and a
+published name never changes its meaning.
+
+```python
+import numpy as np
+from ginenv.encode import encode, encoding
+
+planes = encoding("planes-v1")
+out = np.zeros(planes.size, np.int8)
+encode(view, rules.record, planes.code, out)  # a kernel: call it from your own kernels too
+x = out * planes.scale  # float32, about in [-1, 1]
+hand = planes["hand"].of(out)  # (4, 13): suit, rank
+```
+
+- The vector begins with four **suit blocks** of equal length: spades, hearts, diamonds, clubs. Permuting the
+  suits of a table permutes these blocks and changes nothing else (but for the rules that favour spades), so
+  a network can use the same weights for each: `x[:, :4 * e.suit_size].reshape(-1, 4, e.suit_size)`.
+- In a suit block a plane is 13 values, ace to king. The tables give the **place of its first value in the
+  first suit block**; the same plane of the next suit is `suit_size` further.
+- "Now" means the viewer's knowledge at this moment, on turn or off; off turn `to_act`, `can_knock`,
+  `can_big_gin` and `knocks` are 0.
+- Seats are the viewer and the opponent, never numbers. These encodings are for two players.
+- Values are whole numbers in the unit given; times the scale they lie about in [-1, 1].
+- After a knock both hands lie on the table, and `known_opponent` shows the opponent's.
+"""
+
+
+def page() -> str:
+    """Return docs/encodings.md: every encoding, plane by plane and scalar by scalar."""
+    lines = [_PAGE]
+    for e in ENCODINGS.values():
+        lines += [f"## {e.name}\n", f"{e.summary} {e.size} values, suit blocks of {e.suit_size}.\n"]
+        lines += ["| from | shape | name | scale | meaning |", "| ---: | --- | --- | ---: | --- |"]
+        for b in e.layout:
+            shape = " × ".join(map(str, b.shape)) or "1"
+            lines.append(f"| {b.start} | {shape} | `{b.name}` | {_fraction(b.scale)} | {b.meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _fraction(scale: float) -> str:
+    return "1" if scale == 1 else f"1/{round(1 / scale)}"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,307 @@
+"""`Tables`: thousands of tables stepped by one kernel call, for self-play (both seats are yours).
+
+    >>> tables = Tables(1024, "modern", seed=7, encoding="features-v1")
+    >>> while learning:
+    ...     actions = choose(tables.observations, tables.action_masks)  # for tables.seats
+    ...     tables.step(actions)
+    ...     learn(tables.rewards, tables.dones, tables.returns)
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from ginenv.actions import IllegalAction, why_illegal
+from ginenv.cards import count, lowest
+from ginenv.deal import deal, new_game
+from ginenv.encode import encode
+from ginenv.encode import encoding as encoding_of
+from ginenv.jit import kernel
+from ginenv.ledger import game_over, game_winner, margin
+from ginenv.rng import below, mix
+from ginenv.rules import Rules
+from ginenv.rules import rules as rules_of
+from ginenv.state import DISCARD, KNOCK, N_ACTIONS, NO_SEAT, OVER_PHASE, Kind, new_states
+from ginenv.step import is_legal, step, write_mask
+from ginenv.view import VIEW, look
+
+EPISODES = ("hand", "game")
+REWARDS = ("points", "win")
+_GAME = EPISODES.index("game")
+_WIN = REWARDS.index("win")
+_DEAD = int(Kind.DEAD)
+
+
+@kernel
+def episode_seed(seed, table, episode):  # type: ignore[no-untyped-def]
+    """Return the game's seed (`ginenv.deal.new_game`) of a table's ``episode``-th episode, both from 0."""
+    return mix(mix(seed, table), episode)
+
+
+@kernel
+def _show(s, rules, code, view, observation, mask):  # type: ignore[no-untyped-def]
+    """Write VIEW, encoding and legal actions of the seat to act."""
+    look(s, rules, s["seat"], view)
+    encode(view, rules, code, observation)
+    write_mask(view, mask)
+
+
+@kernel
+def _begin(states, rules, seed, episodes, code, views, observations, masks, seats):  # type: ignore[no-untyped-def]
+    """Deal at every table the episode whose number stands in ``episodes``."""
+    for i in range(states.shape[0]):
+        s = states[i]
+        new_game(s, rules, episode_seed(seed, i, episodes[i]))
+        _show(s, rules, code, views[i], observations[i], masks[i])
+        seats[i] = s["seat"]
+
+
+@kernel
+def _first_illegal(states, actions):  # type: ignore[no-untyped-def]
+    """Return the first table whose action is illegal; -1 when there is none."""
+    for i in range(states.shape[0]):
+        if not is_legal(states[i], actions[i]):
+            return i
+    return -1
+
+
+@kernel
+def _result(s, rules, episode, reward):  # type: ignore[no-untyped-def]
+    """Return ``(now, whole, done)`` after a hand: reward and, when the episode is done, return of seat 0."""
+    points = np.int64(s["points"][0]) - np.int64(s["points"][1])
+    if episode != _GAME:
+        if reward == _WIN:
+            points = np.sign(points) if s["winner"] == NO_SEAT else 1 - 2 * np.int64(s["winner"])
+        return points, points, True
+    done = game_over(s, rules)
+    if reward == _WIN:
+        if not done:
+            return 0, 0, False
+        winner = game_winner(s, rules)
+        won = 0 if winner == NO_SEAT else 1 - 2 * np.int64(winner)
+        return won, won, True
+    if not done:
+        return points, 0, False
+    total = np.int64(margin(s, rules, 0))
+    # What bonuses add comes with the last hand, so that the rewards of a game add up to its margin.
+    return points + total - (np.int64(s["scores"][0]) - np.int64(s["scores"][1])), total, True
+
+
+@kernel
+def _step_all(  # type: ignore[no-untyped-def]
+    states, rules, seed, episodes, options, actions, views, observations, masks, seats, rewards, returns,
+    dones, truncated, kinds,
+):  # fmt: skip
+    """Step every table, or none when an action is illegal; returns as `_first_illegal`."""
+    bad = _first_illegal(states, actions)
+    if bad >= 0:
+        return bad
+    code, episode, reward = options
+    for i in range(states.shape[0]):
+        s = states[i]
+        step(s, rules, actions[i])
+        rewards[i, 0], rewards[i, 1] = 0.0, 0.0
+        dones[i], truncated[i], kinds[i] = False, False, 0
+        if s["phase"] == OVER_PHASE:
+            kinds[i] = s["kind"]
+            truncated[i] = s["kind"] == _DEAD and s["turn"] >= rules["turn_limit"]
+            now, whole, done = _result(s, rules, episode, reward)
+            rewards[i, 0], rewards[i, 1] = now, -now
+            dones[i] = done
+            if done:
+                returns[i, 0], returns[i, 1] = whole, -whole
+                episodes[i] += 1
+                new_game(s, rules, episode_seed(seed, i, episodes[i]))
+            else:
+                deal(s, rules)
+        _show(s, rules, code, views[i], observations[i], masks[i])
+        seats[i] = s["seat"]
+    return -1
+
+
+@kernel
+def _nth(mask, n):  # type: ignore[no-untyped-def]
+    """Return ``mask`` less its ``n`` lowest bits."""
+    for _ in range(n):
+        mask &= mask - 1
+    return mask
+
+
+@kernel
+def random_actions(views, key, out):  # type: ignore[no-untyped-def]
+    """Choose for each VIEW of a seat to act any of its legal actions, with equal chance.
+
+    Args:
+        views: VIEW, shape (n,).
+        key: Names the choice (int64, `ginenv.rng`): give each step another.
+        out: int64, shape (n,), written.
+    """
+    for i in range(views.shape[0]):
+        v = views[i]
+        choices, discards, knocks = np.int64(v["choices"]), v["discards"], v["knocks"]
+        n_choices, n_discards = count(choices), count(discards)
+        pick = below(key, i, n_choices + n_discards + count(knocks))
+        if pick < n_choices:
+            rest = _nth(choices, pick)
+            out[i] = count((rest & -rest) - 1)
+        elif pick < n_choices + n_discards:
+            out[i] = DISCARD + lowest(_nth(discards, pick - n_choices))
+        else:
+            out[i] = KNOCK + lowest(_nth(knocks, pick - n_choices - n_discards))
+
+
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 63:
+        raise ValueError(f"seed={seed!r}: a whole number from 0 to 2**63 - 1 is possible")
+    return int(seed)
+
+
+class Tables:
+    """A batch of tables at which both seats are yours; finished episodes restart in place in the same step.
+
+    Args:
+        n: Number of tables.
+        rules: A preset's name or `Rules`.
+        seed: Names the whole run, 0 to 2**63 - 1. Table i's k-th episode is a game with the seed
+            ``episode_seed(seed, i, k)`` (`ginenv.deal.new_game`): the same whatever ``n`` is.
+        episode: ``"hand"``, one hand from a score of 0, or ``"game"``, hands up to the target or number.
+        encoding: A name of `ginenv.encode.ENCODINGS`.
+        reward: ``"points"``: the hand's points for its winner and as many less for the loser, at each hand's end;
+            at a game's end also what boxes and bonuses add, so that the sum is the game's margin. ``"win"``:
+            1, -1, or 0 for nobody's, at the episode's end.
+
+    The arrays below are the tables' own, overwritten in place by `step` and `reset`: copy what you keep, and do not
+    write to them. After a step they tell of the decision due (``observations``, ``action_masks``, ``views``,
+    ``seats``) and of what the step did (``rewards``, ``dones``, ``truncated``, ``kinds``, ``returns``).
+
+    Attributes:
+        observations: int8, shape (n, size): the encoded view of the seat to act.
+        action_masks: int8, shape (n, 108): 1 for its legal actions.
+        views: VIEW, shape (n,): its view, for agents that want it (`random_actions`, native policies).
+        seats: int8, shape (n,): the seat whose decision it is.
+        rewards: float32, shape (n, 2): of both seats for this step. They sum to zero.
+        dones: bool, shape (n,): the episode ended; the table shows the next one already.
+        truncated: bool, shape (n,): the hand ended by the turn limit (H15). The rules call that a dead hand
+            worth nothing, so with ``episode="hand"`` the episode is done as well, and in a game the next is dealt.
+        kinds: uint8, shape (n,): the `ginenv.state.Kind` of the hand that this step ended, 0 for none.
+        returns: float32, shape (n, 2): of the episode that ended, for both seats; valid where ``dones``.
+        episodes: int64, shape (n,): number of the episode that the table is in, from 0.
+
+    Raises:
+        ValueError: for an impossible option; the sentence names it.
+    """
+
+    _fresh = False
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        n: int,
+        rules: str | Rules = "modern",
+        seed: int = 0,
+        episode: str = "hand",
+        encoding: str = "planes-v1",
+        reward: str = "points",
+    ) -> None:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"n={n!r}: the number of tables is a whole number from 1")
+        for name, value, known in (("episode", episode, EPISODES), ("reward", reward, REWARDS)):
+            if value not in known:
+                raise ValueError(f"{name}={value!r}: one of {', '.join(known)} is possible")
+        self.seed = _checked_seed(seed)
+        self.rules = rules_of(rules)
+        if self.rules.players != 2:
+            raise ValueError(f"these tables seat two, and the rules want {self.rules.players} players")
+        self.n = int(n)
+        self.episode = episode
+        self.reward = reward
+        self.encoding = encoding_of(encoding)
+        code = self.encoding.code
+        self._options = (code, EPISODES.index(episode), REWARDS.index(reward))
+        self._states = new_states(self.n)
+        self._actions = np.zeros(self.n, dtype=np.int64)
+        self.views = np.zeros(self.n, dtype=VIEW)
+        self.observations = np.zeros((self.n, self.encoding.size), dtype=np.int8)
+        self.action_masks = np.zeros((self.n, N_ACTIONS), dtype=np.int8)
+        self.seats = np.zeros(self.n, dtype=np.int8)
+        self.rewards = np.zeros((self.n, 2), dtype=np.float32)
+        self.returns = np.zeros((self.n, 2), dtype=np.float32)
+        self.dones = np.zeros(self.n, dtype=np.bool_)
+        self.truncated = np.zeros(self.n, dtype=np.bool_)
+        self.kinds = np.zeros(self.n, dtype=np.uint8)
+        self.episodes = np.zeros(self.n, dtype=np.int64)
+        self.reset(seed)
+
+    def reset(self, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Begin an episode at every table; rules and all other options stay.
+
+        Args:
+            seed: Begins the run with this seed at the episodes 0. None goes on to each table's next episode (tables
+                that were not stepped since they were dealt stay as they are).
+
+        Returns:
+            ``(observations, action_masks)``.
+
+        Raises:
+            ValueError: when the seed is out of range.
+        """
+        if seed is not None:
+            self.seed = _checked_seed(seed)
+            self.episodes[:] = 0
+        elif self._fresh:
+            return self.observations, self.action_masks
+        else:
+            self.episodes += 1
+        for array in (self.rewards, self.returns, self.dones, self.truncated, self.kinds):
+            array[:] = 0
+        _begin(
+            self._states, self.rules.record, self.seed, self.episodes, self.encoding.code, self.views,
+            self.observations, self.action_masks, self.seats,
+        )  # fmt: skip
+        self._fresh = True
+        return self.observations, self.action_masks
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Play one action at every table, and deal anew where that ended an episode.
+
+        Args:
+            actions: Whole numbers, shape (n,): for each table an action of the seat to act.
+
+        Returns:
+            ``(observations, rewards, dones, truncated)``: the tables' own arrays.
+
+        Raises:
+            IllegalAction: when an action is illegal; it names the first such table. No table is changed.
+            ValueError: when the actions have another shape.
+            TypeError: when they are not whole numbers.
+        """
+        given = np.asarray(actions)
+        if given.shape != (self.n,):
+            raise ValueError(f"actions have shape {given.shape}: these tables want ({self.n},)")
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"actions are whole numbers, not {given.dtype}")
+        np.copyto(self._actions, given, casting="same_kind")
+        bad = _step_all(
+            self._states, self.rules.record, self.seed, self.episodes, self._options, self._actions, self.views,
+            self.observations, self.action_masks, self.seats, self.rewards, self.returns, self.dones,
+            self.truncated, self.kinds,
+        )  # fmt: skip
+        if bad >= 0:
+            why = why_illegal(self._states[bad], self.rules, int(self._actions[bad]))
+            raise IllegalAction(f"table {bad}, seat {self.seats[bad]}: {why}; no table was changed")
+        self._fresh = False
+        return self.observations, self.rewards, self.dones, self.truncated
+
+    def __copy__(self) -> Tables:
+        """Return an independent copy: the arrays are overwritten in place, so they cannot be shared."""
+        return copy.deepcopy(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Tables({self.n}, rules={self.rules.name!r}, seed={self.seed}, episode={self.episode!r}, "
+            f"encoding={self.encoding.name!r}, reward={self.reward!r})"
+        )

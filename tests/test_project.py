@@ -1,0 +1,229 @@
+"""The project itself: who imports whom, what is annotated, the kernel cache, and a test for every rule."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from agents.registry import make
+from experiments.match import play_pairs
+from ginenv.rules import PRESETS, Rules
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("ginenv", "agents", "experiments")
+"""Each imports from itself and those before it only."""
+MODULES = """
+jit rng cards melds rules state deal scoring ledger step view invariants encode actions hands record render table
+"""
+ORDER = MODULES.split()
+"""The modules of ginenv: each imports from those before it only. Then come the environments in ginenv/envs."""
+SHELLS = ("__init__", "gin_rummy_v0")
+"""Modules of ginenv that only hand on what others define."""
+FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+NAMES = [str(path.relative_to(ROOT)) for path in FILES]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full names of the modules that a file imports, at its top and inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                inside = (ROOT / whole.replace(".", "/")).with_suffix(".py")
+                yield whole if inside.is_file() else str(node.module)
+
+
+def run(code: str, **env: str) -> str:
+    """Run Python code in a process of its own; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# --- Imports --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_packages_import_one_way(name):
+    package = name.split("/")[0]
+    later = PACKAGES[PACKAGES.index(package) + 1 :]
+    for module in imports(ROOT / name):
+        assert module.split(".")[0] not in later, f"{name} imports {module}"
+        assert module.split(".")[0] != "tests", f"{name} imports {module}"
+
+
+def test_every_module_of_ginenv_has_its_place():
+    found = {path.stem for path in (ROOT / "ginenv").glob("*.py")} - set(SHELLS)
+    assert found <= set(ORDER)
+
+
+@pytest.mark.parametrize("name", [n for n in ORDER if (ROOT / "ginenv" / f"{n}.py").is_file()])
+def test_ginenv_imports_from_top_to_bottom(name):
+    before = ORDER[: ORDER.index(name)]
+    for module in imports(ROOT / "ginenv" / f"{name}.py"):
+        parts = module.split(".")
+        if parts[0] == "ginenv":
+            assert parts[1:] and parts[1] in before, f"ginenv/{name}.py imports {module}"
+
+
+def test_torch_is_imported_by_network_agents_and_training_only():
+    for name in NAMES:
+        if any(module.split(".")[0] == "torch" for module in imports(ROOT / name)):
+            assert name.startswith(("agents/", "experiments/train")), name
+
+
+def test_import_ginenv_brings_in_no_torch_and_no_agents():
+    code = "import ginenv, sys; print([m for m in ('torch', 'agents', 'experiments') if m in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
+# --- Annotations ----------------------------------------------------------------------------------
+
+
+def is_kernel(function: ast.FunctionDef) -> bool:
+    names = {node.id for d in function.decorator_list for node in ast.walk(d) if isinstance(node, ast.Name)}
+    return bool(names & {"kernel", "policy"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_but_kernels_is_annotated(name):
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if not isinstance(node, ast.FunctionDef) or is_kernel(node):
+            continue
+        a = node.args
+        args = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
+        bare = [arg.arg for arg in args if arg.annotation is None and arg.arg not in ("self", "cls")]
+        assert not bare, f"{name}:{node.lineno} {node.name}: {', '.join(bare)}"
+        assert node.returns is not None, f"{name}:{node.lineno} {node.name} has no return type"
+
+
+# --- The kernel cache -----------------------------------------------------------------------------
+
+KERNEL_FILES = [n for n in NAMES if re.search(r"^ *@(kernel|policy)", (ROOT / n).read_text(), re.MULTILINE)]
+
+
+def jit_of(root: Path) -> ModuleType:
+    """Return the module jit.py of a copy of the project, loaded anew."""
+    spec = importlib.util.spec_from_file_location("jit_of_a_copy", root / "ginenv" / "jit.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    root = tmp_path_factory.mktemp("project")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+@pytest.mark.parametrize("name", KERNEL_FILES)
+def test_a_change_in_any_file_with_kernels_begins_a_new_cache(name, copy):
+    source = copy / "ginenv" / "melds.py"
+    before = jit_of(copy).cache_folder(source)
+    assert jit_of(copy).cache_folder(source) == before
+    path = copy / name
+    text = path.read_text()
+    path.write_text(text + "# changed\n")
+    assert jit_of(copy).cache_folder(source) != before
+    path.write_text(text)
+    assert jit_of(copy).cache_folder(source) == before
+
+
+def test_a_users_policy_has_a_cache_of_its_own(tmp_path):
+    jit = jit_of(ROOT)
+    bot = tmp_path / "mybot.py"
+    bot.write_text("# one\n")
+    before = jit.cache_folder(bot)
+    bot.write_text("# two\n")
+    assert jit_of(ROOT).cache_folder(bot) != before != jit.cache_folder(ROOT / "ginenv" / "melds.py")
+
+
+CACHED = """
+import numpy as np
+from agents import random, simple
+from agents.registry import make
+from experiments import match
+from ginenv.rules import rules
+from ginenv.melds import deadwood
+deadwood(7, 13)
+match.play_pairs(make("simple"), make("random"), rules("openspiel"), 1, 0, 2)
+for f in (deadwood, match._play_native, simple.choose, random.choose):
+    print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
+"""
+
+
+def test_a_second_process_finds_everything_in_the_cache():
+    run(CACHED)
+    hits = [tuple(map(int, line.split())) for line in run(CACHED).splitlines()]
+    assert len(hits) == 4
+    assert all(hit > 0 and miss == 0 for hit, miss in hits), hits
+
+
+WITHOUT_JIT = """
+from agents.registry import make
+from experiments.match import play_pairs
+from ginenv.rules import PRESETS, Rules
+games, hands = play_pairs(make("simple"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
+print(games.tobytes().hex(), hands.tobytes().hex())
+"""
+
+
+def test_a_hand_is_the_same_with_the_jit_off():
+    games, hands = play_pairs(make("simple"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
+    without = run(WITHOUT_JIT, NUMBA_DISABLE_JIT="1").split()
+    assert without == [games.tobytes().hex(), hands.tobytes().hex()]
+    assert np.all(games["hands"] == 1)
+
+
+# --- A test for every rule ------------------------------------------------------------------------
+
+NOW = "C1 C2 C3 C4 C5 C6 H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H14 H15 S1 S2 S3 S4 S5 V1 V3 V4 G1 G2 G3 G4 G5 G8 I1"
+LATER = "C7 C8 H12 H13 S6 S7 S8 V2 V5 V6 V7 V8 G6 G7 I2"
+"""Rules that come with a later issue; move an id up with its first test."""
+
+
+def ids_in_tests() -> set[str]:
+    """Return the rule ids that names of test functions carry: test_H10_… proves H10."""
+    found: set[str] = set()
+    for path in (ROOT / "tests").glob("test_*.py"):
+        for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.MULTILINE):
+            found.update(part for part in name.split("_") if re.fullmatch(r"[CHSGVI]\d{1,2}", part))
+    return found
+
+
+def test_every_rule_has_a_test_that_names_it():
+    found, now, later = ids_in_tests(), set(NOW.split()), set(LATER.split())
+    assert not now - found, "no test names these rules"
+    assert not found - now - later, "there are no such rules"
+    assert not now & later
+
+
+def test_every_field_of_the_rules_names_rules_that_exist():
+    known = {*NOW.split(), *LATER.split()}
+    for field in dataclasses.fields(Rules):
+        assert set(field.metadata["ids"].split()) <= known, field.name
