@@ -68,17 +68,13 @@ _CARD_FEATURES: tuple[Part, ...] = (
     (
         "ways",
         1 / 6,
-        "melds of three, 0 to 6, that this card makes with two others held or unseen; for every "
-        "card of the deck",
+        "melds of three, 0 to 6, that this card makes with two others held or unseen; for every card of the deck",
     ),
     ("ways_opponent", 1 / 6, "the same with two others unseen or known in the opponent's hand"),
 )
 
 _SCALARS: tuple[Part, ...] = (
-    *(
-        (f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}")
-        for phase in Phase
-    ),
+    *((f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}") for phase in Phase),
     ("to_act", 1, "1 when the decision is the viewer's"),
     ("stock", 1 / 40, "cards in the stock"),
     ("draws_left", 1 / 40, "cards that can be drawn before the stock is dead (H11)"),
@@ -116,10 +112,14 @@ _HAND_FEATURES: tuple[Part, ...] = (
     (
         "least_taking",
         1 / 80,
-        "in the phases UPCARD and DRAW: least deadwood after taking the top of the pile and the best discard, or `least` "
-        "where that is less; else `least`",
+        "in the phases UPCARD and DRAW: least deadwood after taking the top of the pile and the best "
+        "discard, or `least` where that is less; else `least`",
     ),
-    ("top_melded", 1, "in the phases UPCARD and DRAW: 1 when a best arrangement of hand and top of the pile melds the latter"),
+    (
+        "top_melded",
+        1,
+        "in the phases UPCARD and DRAW: 1 when a best arrangement of hand and top of the pile melds the latter",
+    ),
     ("melded_cards", 1 / 10, "how many cards the plane `melded` marks"),
     ("known_cards", 1 / 10, "how many cards the plane `known_opponent` marks"),
     ("opponent_turn", 1 / 50, "turns of this hand begun by the opponent, at most 63"),
@@ -136,8 +136,8 @@ _HISTORY_SUIT = 2 * _RANKS + 2 * _TURNS
 
 # --- Kernels -----------------------------------------------------------------------------------------
 
-_SPREAD8 = np.array([[n >> i & 1 for i in range(8)] for n in range(256)], dtype=np.int8)
-_SPREAD8 = _SPREAD8.view(np.int64)[:, 0].copy()
+_EIGHTS = np.array([[n >> i & 1 for i in range(8)] for n in range(256)], dtype=np.int8)
+_SPREAD8 = _EIGHTS.view(np.int64)[:, 0].copy()
 """Eight bits as eight int8 of 0 or 1, to be stored at once. Shape (256,)."""
 _SUIT = np.arange(64, dtype=np.int64) // _RANKS
 """Suit of each card. Shape (64,)."""
@@ -172,17 +172,11 @@ def _fourth_row(words, at, a, b1, b2, b4):  # type: ignore[no-untyped-def]
     """Do as `_lay`, with numbers b1 + 2·b2 + 4·b4 in place of the second row's bits."""
     for i in range(6):
         words[at + i] = _SPREAD8[(a >> (8 * i)) & 255]
-    words[at + 6] = (
-        _SPREAD8[(a >> 48) | ((b1 & 15) << 4)]
-        + 2 * _SPREAD8[(b2 & 15) << 4]
-        + 4 * _SPREAD8[(b4 & 15) << 4]
-    )
+    words[at + 6] = _SPREAD8[(a >> 48) | ((b1 & 15) << 4)] + 2 * _SPREAD8[(b2 & 15) << 4] + 4 * _SPREAD8[(b4 & 15) << 4]
     for i in range(6):
         shift = 8 * i + 4
         words[at + 7 + i] = (
-            _SPREAD8[(b1 >> shift) & 255]
-            + 2 * _SPREAD8[(b2 >> shift) & 255]
-            + 4 * _SPREAD8[(b4 >> shift) & 255]
+            _SPREAD8[(b1 >> shift) & 255] + 2 * _SPREAD8[(b2 >> shift) & 255] + 4 * _SPREAD8[(b4 >> shift) & 255]
         )
 
 
@@ -246,7 +240,7 @@ def _scalars(v, rules, own_deadwood, out, at):  # type: ignore[no-untyped-def]
         out[at + 18 + k] = min(max(score, -127), 127)
         out[at + 20 + k] = min(max(target - score, 0), 127)
         out[at + 24 + k] = min(np.int64(v["boxes"][k]), 13)
-    out[at + 22] = min(target, 1270) // 10
+    out[at + 22] = min(target // 10, 127)
     out[at + 23] = min(max(rules["hands"] - np.int64(v["hand_number"]), 0), 13)
     out[at + 26] = v["dealer"] == 0
     out[at + 27] = turn > 0 and v["first"] == 0
@@ -254,6 +248,14 @@ def _scalars(v, rules, own_deadwood, out, at):  # type: ignore[no-untyped-def]
     out[at + 29] = min(rules["undercut_bonus"], 63)
     out[at + 30] = rules["undercut_ties"]
     out[at + 31] = rules["discard_taken"]
+
+
+@kernel
+def _deadwood(v, rules):  # type: ignore[no-untyped-def]
+    """Return the least deadwood of the viewer's cards, which the VIEW tells in mid-turn."""
+    if v["phase"] == DISCARD_PHASE and v["mover"] == 0:
+        return np.int64(v["mid_deadwood"])
+    return np.int64(deadwood(v["hand"], rules["longest_meld"]))
 
 
 @kernel
@@ -291,8 +293,7 @@ def _planes(v, rules, out):  # type: ignore[no-untyped-def]
         _lay(words, at + 13, _third_row(v, suit), _first_row(v, suit + 1))
         _lay(words, at + 26, _second_row(v, suit + 1), _third_row(v, suit + 1))
     _ages(v, _N_PLANES, out)
-    own = deadwood(v["hand"], rules["longest_meld"])
-    _scalars(v, rules, own, out, _SUITS * _N_PLANES * _RANKS)
+    _scalars(v, rules, _deadwood(v, rules), out, _SUITS * _N_PLANES * _RANKS)
 
 
 @kernel
@@ -342,7 +343,8 @@ def _features(v, rules, out):  # type: ignore[no-untyped-def]
     _scalars(v, rules, now, out, at)
     at += _N_SCALARS
     out[at] = least
-    out[at + 1] = min(np.int64(v["knock_limit"]), 13) - least
+    limit = np.int64(v["knock_limit"])
+    out[at + 1] = min(limit - least, 13 - least)
     out[at + 2] = least == 0
     out[at + 3] = min(least, least_taking)
     out[at + 4] = top_melded
@@ -366,7 +368,9 @@ def _history(v, rules, out):  # type: ignore[no-untyped-def]
         out[13 + card + _SUIT[card] * (_HISTORY_SUIT - 13)] = 1
     turn, first = np.int64(v["turn"]), np.int64(v["first"])
     common = _SUITS * _HISTORY_SUIT
-    for back in range(min(turn, _TURNS)):
+    for back in range(_TURNS):
+        if back >= turn:
+            break
         place = (turn - 1 - back) & (RING - 1)
         drawn, thrown = np.int64(v["draws"][place]), np.int64(v["throws"][place])
         out[common + back] = -1 if (first + turn - 1 - back) & 1 else 1
@@ -380,7 +384,7 @@ def _history(v, rules, out):  # type: ignore[no-untyped-def]
         if thrown != NO_CARD:
             suit = _SUIT[thrown]
             out[suit * _HISTORY_SUIT + 26 + _TURNS + back] = thrown - 13 * suit + 1
-    _scalars(v, rules, deadwood(v["hand"], rules["longest_meld"]), out, common + 2 * _TURNS)
+    _scalars(v, rules, _deadwood(v, rules), out, common + 2 * _TURNS)
 
 
 @kernel

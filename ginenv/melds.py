@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ginenv.cards import LANE, count, total
+from ginenv.cards import LANE, count, deck_mask, total
 from ginenv.jit import kernel
 
 MAX_HAND = 11
@@ -70,6 +70,8 @@ def _set_tables() -> tuple[np.ndarray, np.ndarray]:
     return masks, counts
 
 
+_WORTH = np.array([deck_mask() & ~(_ONE_RANK * ((1 << max(p - 1, 0)) - 1)) for p in range(11)], dtype=np.int64)
+"""All cards worth at least so many points. Shape (11,)."""
 _LOOSE, _IN_RUNS = _run_tables()
 _SETS, _SET_COUNT = _set_tables()
 
@@ -498,18 +500,30 @@ def knock_discards(hand, now, allowed, limit, longest):  # type: ignore[no-untyp
         limit: Most deadwood to knock with.
         longest: Longest meld allowed (C6).
     """
-    knocks = 0
-    if now - 10 > limit:
-        return knocks
+    need = now - limit
+    if need > 10:
+        return 0
+    worth = allowed & _WORTH[max(need, 0)]
     melding = meldable(hand)
-    todo = allowed
+    knocks = worth & ~melding
+    todo = worth & melding
     while todo != 0:
         bit = todo & -todo
         todo &= todo - 1
-        points = min((count(bit - 1) & 15) + 1, 10)
-        if now - points <= limit and (bit & melding == 0 or deadwood(hand & ~bit, longest) <= limit):
+        if deadwood(hand & ~bit, longest) <= limit:
             knocks |= bit
     return knocks
+
+
+@kernel
+def dearest(hand):  # type: ignore[no-untyped-def]
+    """Return the points of the dearest card of ``hand``, 0 when it is empty."""
+    ranks = hand | (hand >> 32)
+    ranks = (ranks | (ranks >> 16)) & LANE
+    ranks |= ranks >> 1  # fill up below the highest rank, and count
+    ranks |= ranks >> 2
+    ranks |= ranks >> 4
+    return min(count(ranks | (ranks >> 8)), 10)
 
 
 @kernel
@@ -519,18 +533,17 @@ def least_discards(hand, now, allowed, longest):  # type: ignore[no-untyped-def]
     Arguments as for `knock_discards`; ``allowed`` must not be empty.
     """
     melding = meldable(hand)
-    best, cards = 1 << 30, 0
-    for rank in range(12, -1, -1):
-        points = min(rank + 1, 10)
-        if now - points > best:
-            break  # all that follow are cheaper still
-        todo = allowed & (_ONE_RANK << rank)
-        while todo != 0:
-            bit = todo & -todo
-            todo &= todo - 1
-            left = now - points if bit & melding == 0 else deadwood(hand & ~bit, longest)
-            if left < best:
-                best, cards = left, bit
-            elif left == best:
-                cards |= bit
+    unmelded = allowed & ~melding
+    points = dearest(unmelded)
+    cards = unmelded & _WORTH[points]
+    best = now - points if unmelded != 0 else 1 << 30
+    todo = allowed & melding & _WORTH[points]  # a cheaper card cannot leave less
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        left = deadwood(hand & ~bit, longest)
+        if left < best:
+            best, cards = left, bit
+        elif left == best:
+            cards |= bit
     return cards, best

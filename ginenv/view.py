@@ -113,14 +113,15 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
     v["hand"] = own
 
     n_pile = np.int64(s["n_pile"])
+    top = (ORDER - n_pile) & 63  # changes nothing, and says that no index is negative: a plain copy then
     for i in range(ORDER):
         v["pile"][i] = NO_CARD
     for i in range(n_pile):
-        v["pile"][i] = s["order"][ORDER - n_pile + i]
+        v["pile"][i] = s["order"][top + i]
     if phase == OVER_PHASE:
         in_pile = 0
         for i in range(n_pile):
-            in_pile |= BIT[s["order"][ORDER - n_pile + i]]
+            in_pile |= BIT[s["order"][top + i]]
     else:  # the first upcard and all that was thrown, less what was taken up and is still held
         in_pile &= ~seen
     v["in_pile"] = in_pile

@@ -13,7 +13,8 @@ import pytest
 from agents.protocol import Agent, NativeAgent
 from agents.registry import kind, make, names
 from experiments.match import NOBODY, A, B, pair_seed, play_pairs
-from ginenv.deal import new_game
+from ginenv.cards import card
+from ginenv.deal import deal_deck, new_game
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, OVER_PHASE, PASS, TAKE, Phase, new_states
 from ginenv.step import step
@@ -213,6 +214,25 @@ def test_simple_never_repeats_a_pair_of_drawn_and_discarded():
                 assert pair not in pairs
                 pairs.add(pair)
             step(s, rules.record, action)
+
+
+def test_simple_minds_a_pair_in_either_order():
+    # Seat 1 draws KS and throws 5S; much later it takes 5S back, and KS is again the card to throw: not with that pair.
+    first, second = "5S 6S 7S 2H 3H 4H 9C 9D 9H 4C", "TD 8D 6H 3C 2C JH QH KC AD 7D"
+    front = [c for pair in zip(first.split(), second.split(), strict=True) for c in pair] + ["KH", "KS", "QC", "JD"]
+    deck = [card(c) for c in [*front, *(c for c in DECK if c not in front)]]
+    s, v = new_states(1)[0], np.zeros(1, dtype=VIEW)
+    new_game(s, EAAI.record, 1)
+    s["dealer"] = 0
+    deal_deck(s, EAAI.record, np.array(deck, dtype=np.uint8))
+    game = [PASS, PASS, DRAW, "5S", TAKE, "TD", DRAW, "QC", DRAW, "5S", TAKE]
+    for move in game:
+        step(s, EAAI.record, move if isinstance(move, int) else DISCARD + card(move))
+    look(s, EAAI.record, 1, v[0])
+    assert make("simple").act(v, EAAI, np.array([1]))[0] == KNOCK + card("4C")
+    # Had it thrown something else then, it would be the king.
+    v["throws"][0, 0] = card("8S")
+    assert make("simple").act(v, EAAI, np.array([1]))[0] == KNOCK + card("KS")
 
 
 def test_simple_chooses_among_equal_discards_with_equal_chance():

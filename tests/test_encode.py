@@ -10,7 +10,7 @@ import pytest
 
 from ginenv import encode as module
 from ginenv.cards import BIT, NO_CARD, card_list, card_text
-from ginenv.deal import deal_deck, new_game
+from ginenv.deal import new_game
 from ginenv.encode import ENCODINGS, encode, encoding
 from ginenv.envs.vector import random_actions
 from ginenv.melds import deadwood, deadwoods_without

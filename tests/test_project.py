@@ -102,7 +102,13 @@ def test_import_ginenv_brings_in_no_torch_and_no_agents():
 # --- Annotations ----------------------------------------------------------------------------------
 
 
+INTRINSICS = ("_bits", "generate")
+"""Functions that speak to Numba's compiler, and the plain twin of one."""
+
+
 def is_kernel(function: ast.FunctionDef) -> bool:
+    if function.name in INTRINSICS:
+        return True
     names = {node.id for d in function.decorator_list for node in ast.walk(d) if isinstance(node, ast.Name)}
     return bool(names & {"kernel", "policy"})
 

@@ -25,9 +25,7 @@ from ginenv.view import VIEW, look
 from tests.common import ALL_RULES
 
 every_rules = pytest.mark.parametrize("r", ALL_RULES.values(), ids=ALL_RULES.keys())
-ARRAYS = (
-    "observations action_masks views seats rewards returns dones truncated kinds episodes".split()
-)
+ARRAYS = "observations action_masks views seats rewards returns dones truncated kinds episodes".split()
 
 
 def play(tables: Tables, steps: int, after: Callable[[], None] = lambda: None, start: int = 0) -> None:
@@ -201,8 +199,8 @@ def test_illegal_actions_change_nothing():
         ({"n": 0}, "n=0"),
         ({"n": 2.5}, "n=2.5"),
         ({"rules": "modem"}, "did you mean modern"),
-        ({"episode": "match"}, "one of hand, game"),
-        ({"reward": "money"}, "one of points, win"),
+        ({"episode": "match"}, "should be hand or game"),
+        ({"reward": "money"}, "should be points or win"),
         ({"encoding": "planes-v9"}, "did you mean planes-v1"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": 1 << 63}, "2\\*\\*63 - 1"),

@@ -9,9 +9,9 @@ from gymnasium import spaces
 
 from ginenv import render as drawing
 from ginenv.actions import IllegalAction, why_illegal
-from ginenv.deal import new_game
+from ginenv.deal import deal, new_game
 from ginenv.encode import ENCODINGS, encode
-from ginenv.envs.episode import EPISODES, REWARDS, advance, choice
+from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice
 from ginenv.jit import kernel
 from ginenv.rng import mix
 from ginenv.rules import Rules
@@ -32,7 +32,11 @@ def _observe(states, rules, seat, code, views, observation, mask):  # type: igno
 
 @kernel
 def _advance(states, rules, episode, reward, action, rewards):  # type: ignore[no-untyped-def]
-    return advance(states[0], rules[0], episode, reward, action, rewards)
+    outcome = advance(states[0], rules[0], episode, reward, action, rewards)
+    if outcome == NEXT_HAND:
+        deal(states[0], rules[0])
+        return RUNNING
+    return outcome
 
 
 class Desk:

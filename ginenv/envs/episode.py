@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ginenv.deal import deal
+import numpy as np
+
 from ginenv.jit import kernel
 from ginenv.ledger import game_over, game_winner, margin
-from ginenv.state import OVER_PHASE, Kind
+from ginenv.state import NO_SEAT, OVER_PHASE, Kind
 from ginenv.step import step
 
 EPISODES = ("hand", "game")
 REWARDS = ("points", "win")
 
-RUNNING, ENDED, TRUNCATED = 0, 1, 2
+RUNNING, NEXT_HAND, ENDED, TRUNCATED = 0, 1, 2, 3
 _DEAD = int(Kind.DEAD)
 
 
@@ -23,11 +24,17 @@ def choice(name: str, value: str, there: tuple[str, ...]) -> int:
 
 
 @kernel
+def cut_short(s, rules):  # type: ignore[no-untyped-def]
+    """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
+    return s["kind"] == _DEAD and s["n_stock"] > rules["dead_stock"]
+
+
+@kernel
 def advance(s, rules, episode, reward, action, rewards):  # type: ignore[no-untyped-def]
     """Play a legal action and say what it earned.
 
     Args:
-        s: A STATE record of a hand in play. In a game, the next hand is dealt at once when one ends.
+        s: A STATE record of a hand in play.
         rules: A RULES record.
         episode: Index in `EPISODES`.
         reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative; the last step of a game also adds what
@@ -37,35 +44,27 @@ def advance(s, rules, episode, reward, action, rewards):  # type: ignore[no-unty
         rewards: Written: float32, shape (2,), by seat.
 
     Returns:
-        RUNNING, ENDED, or TRUNCATED where the limit on turns cut an episode of one hand short (H15).
+        RUNNING; NEXT_HAND when the hand has ended and the game goes on, so that `ginenv.deal.deal` is due; ENDED; or TRUNCATED
+        where the limit on turns cut an episode of one hand short (H15).
     """
     rewards[0] = 0
     rewards[1] = 0
     step(s, rules, action)
     if s["phase"] != OVER_PHASE:
         return RUNNING
-    points = s["points"]
-    lead = points[0] - points[1]
+    lead = np.int64(s["points"][0]) - np.int64(s["points"][1])
+    winner = np.int64(s["winner"])
+    outcome = NEXT_HAND
     if episode == 0:
-        outcome = ENDED
-        winner = s["winner"]
-        if s["kind"] == _DEAD and s["turn"] >= rules["turn_limit"] and s["n_stock"] > rules["dead_stock"]:
-            outcome = TRUNCATED
+        outcome = TRUNCATED if cut_short(s, rules) else ENDED
     elif game_over(s, rules):
         outcome = ENDED
-        winner = game_winner(s, rules)
-        scores = s["scores"]
-        lead += margin(s, rules, 0) - (scores[0] - scores[1])
-    else:
-        if reward == 0:
-            rewards[0] = lead
-            rewards[1] = -lead
-        deal(s, rules)
-        return RUNNING
+        winner = np.int64(game_winner(s, rules))
+        lead += margin(s, rules, 0) - (np.int64(s["scores"][0]) - np.int64(s["scores"][1]))
     if reward == 0:
         rewards[0] = lead
         rewards[1] = -lead
-    elif winner == 0 or winner == 1:
+    elif outcome != NEXT_HAND and winner != NO_SEAT:
         rewards[winner] = 1
         rewards[1 - winner] = -1
     return outcome

@@ -10,10 +10,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ginenv.actions import IllegalAction, why_illegal
-from ginenv.deal import new_game
+from ginenv.deal import deal, new_game
 from ginenv.encode import encode
 from ginenv.envs.desk import Desk
-from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, advance
+from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance
 from ginenv.envs.opponent import Opponent, find
 from ginenv.envs.single import LEARNER, OTHER
 from ginenv.jit import kernel
@@ -173,7 +173,11 @@ def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes)
     gained = np.zeros(2, np.float32)
     for n in range(tables.shape[0]):
         i = tables[n]
-        outcomes[i] = advance(states[i], rules, episode, reward, actions[n], gained)
+        outcome = advance(states[i], rules, episode, reward, actions[n], gained)
+        if outcome == NEXT_HAND:
+            deal(states[i], rules)
+            outcome = RUNNING
+        outcomes[i] = outcome
         earned[i, 0] += gained[0]
         earned[i, 1] += gained[1]
     return -1

@@ -20,20 +20,18 @@ from ginenv.cards import count, lowest
 from ginenv.deal import deal, new_game
 from ginenv.encode import encode
 from ginenv.encode import encoding as encoding_of
+from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice, cut_short
 from ginenv.jit import kernel
-from ginenv.ledger import game_over, game_winner, margin
+from ginenv.ledger import margin
 from ginenv.rng import below, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import DISCARD, KNOCK, N_ACTIONS, NO_SEAT, OVER_PHASE, Kind, new_states
-from ginenv.step import is_legal, step, write_mask
+from ginenv.state import DISCARD, KNOCK, N_ACTIONS, new_states
+from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
-EPISODES = ("hand", "game")
-REWARDS = ("points", "win")
 _GAME = EPISODES.index("game")
-_WIN = REWARDS.index("win")
-_DEAD = int(Kind.DEAD)
+_POINTS = REWARDS.index("points")
 
 
 @kernel
@@ -70,28 +68,6 @@ def _first_illegal(states, actions):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _result(s, rules, episode, reward):  # type: ignore[no-untyped-def]
-    """Return ``(now, whole, done)`` after a hand: reward and, when the episode is done, return of seat 0."""
-    points = np.int64(s["points"][0]) - np.int64(s["points"][1])
-    if episode != _GAME:
-        if reward == _WIN:
-            points = np.sign(points) if s["winner"] == NO_SEAT else 1 - 2 * np.int64(s["winner"])
-        return points, points, True
-    done = game_over(s, rules)
-    if reward == _WIN:
-        if not done:
-            return 0, 0, False
-        winner = game_winner(s, rules)
-        won = 0 if winner == NO_SEAT else 1 - 2 * np.int64(winner)
-        return won, won, True
-    if not done:
-        return points, 0, False
-    total = np.int64(margin(s, rules, 0))
-    # What bonuses add comes with the last hand, so that the rewards of a game add up to its margin.
-    return points + total - (np.int64(s["scores"][0]) - np.int64(s["scores"][1])), total, True
-
-
-@kernel
 def _step_all(  # type: ignore[no-untyped-def]
     states, rules, seed, episodes, options, actions, views, observations, masks, seats, rewards, returns,
     dones, truncated, kinds,
@@ -103,21 +79,21 @@ def _step_all(  # type: ignore[no-untyped-def]
     code, episode, reward = options
     for i in range(states.shape[0]):
         s = states[i]
-        step(s, rules, actions[i])
-        rewards[i, 0], rewards[i, 1] = 0.0, 0.0
+        outcome = advance(s, rules, episode, reward, actions[i], rewards[i])
         dones[i], truncated[i], kinds[i] = False, False, 0
-        if s["phase"] == OVER_PHASE:
+        if outcome != RUNNING:
             kinds[i] = s["kind"]
-            truncated[i] = s["kind"] == _DEAD and s["turn"] >= rules["turn_limit"]
-            now, whole, done = _result(s, rules, episode, reward)
-            rewards[i, 0], rewards[i, 1] = now, -now
-            dones[i] = done
-            if done:
+            truncated[i] = cut_short(s, rules)
+            if outcome == NEXT_HAND:
+                deal(s, rules)
+            else:
+                dones[i] = True
+                whole = rewards[i, 0]
+                if episode == _GAME and reward == _POINTS:
+                    whole = np.float32(margin(s, rules, 0))
                 returns[i, 0], returns[i, 1] = whole, -whole
                 episodes[i] += 1
                 new_game(s, rules, episode_seed(seed, i, episodes[i]))
-            else:
-                deal(s, rules)
         _show(s, rules, code, views[i], observations[i], masks[i])
         seats[i] = s["seat"]
     return -1
@@ -209,9 +185,6 @@ class Tables:
     ) -> None:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n={n!r}: the number of tables is a whole number from 1")
-        for name, value, known in (("episode", episode, EPISODES), ("reward", reward, REWARDS)):
-            if value not in known:
-                raise ValueError(f"{name}={value!r}: one of {', '.join(known)} is possible")
         self.seed = _checked_seed(seed)
         self.rules = rules_of(rules)
         if self.rules.players != 2:
@@ -221,7 +194,7 @@ class Tables:
         self.reward = reward
         self.encoding = encoding_of(encoding)
         code = self.encoding.code
-        self._options = (code, EPISODES.index(episode), REWARDS.index(reward))
+        self._options = (code, choice("episode", episode, EPISODES), choice("reward", reward, REWARDS))
         self._states = new_states(self.n)
         self._actions = np.zeros(self.n, dtype=np.int64)
         self.views = np.zeros(self.n, dtype=VIEW)

@@ -1,0 +1,473 @@
+"""Speed on one core, beside OpenSpiel and RLCard in the same run: ``python -m experiments.bench`` or ``make bench``.
+
+Other work on the machine only ever makes a run slower. So each figure is measured by many short repeats, ours and the
+peer's in turn; the best of them is the figure and the median stands beside it. Ratios are of figures of
+one run. ``--markdown`` prints the table of docs/speed.md, ``--json`` one document, ``--quick`` takes a few seconds less each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.protocol import NativeAgent
+from agents.registry import make
+from experiments.match import play_pairs
+from experiments.provenance import machine, versions
+from ginenv.cards import BIT
+from ginenv.encode import encoding
+from ginenv.jit import kernel
+from ginenv.melds import deadwood
+from ginenv.rules import rules
+from ginenv.state import N_ACTIONS, STATE
+from ginenv.view import VIEW
+
+TABLES = 1024
+HANDS = 4096
+"""Hands in one repeat of the deadwood kernel."""
+
+FRESH = {
+    "vector": (
+        "from ginenv.envs.vector import Tables; t = Tables(1024); t.step(t.action_masks.argmax(axis=1))",
+        "import, 1,024 tables and their first step",
+    ),
+    "AEC": (
+        "from ginenv import gin_rummy_v0; e = gin_rummy_v0.env(); e.reset(seed=1); "
+        "e.step(int(e.observe(e.agent_selection)['action_mask'].argmax()))",
+        "import, wrapped AEC environment and its first step",
+    ),
+}
+"""What a fresh process runs, and what that is called."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Repeats of one measurement: work done a second."""
+
+    best: float
+    median: float
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table."""
+
+    what: str
+    unit: str
+    target: str
+    """What the issue asks for."""
+    ours: float
+    median: float
+    """The median of the repeats, where ``ours`` is the best."""
+    repeats: int
+    met: bool
+    peer: str = ""
+    """Which peer, and how it was run."""
+    theirs: float | None = None
+    ratio: float | None = None
+    """How many times as fast as the peer."""
+    limit: str = ""
+    """What bounds the figure, on paper."""
+    note: str = ""
+
+
+Work = Callable[[], int]
+"""One short repeat: does something and returns how much of it."""
+
+
+def measure(works: dict[str, Work], seconds: float) -> dict[str, Timing]:
+    """Repeat each work in turn for ``seconds`` in all, and return work a second by name."""
+    rates: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
+        work()  # compile, fill caches
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or not all(len(r) >= 5 for r in rates.values()):
+        for name, work in works.items():
+            began = time.perf_counter()
+            done = work()
+            rates[name].append(done / (time.perf_counter() - began))
+    return {name: Timing(max(r), statistics.median(r), len(r)) for name, r in rates.items()}
+
+
+# --- Ours -------------------------------------------------------------------------------------------
+
+
+def random_tables(name: str) -> Work:
+    """Return random play at 1,024 tables of an encoding: actions chosen, stepped, masks and observations written."""
+    from ginenv.envs.vector import Tables, random_actions
+
+    tables = Tables(TABLES, "modern", seed=1, encoding=name)
+    actions = np.zeros(TABLES, dtype=np.int64)
+    steps = 0
+
+    def work() -> int:
+        nonlocal steps
+        for _ in range(4):
+            steps += 1
+            random_actions(tables.views, steps, actions)
+            tables.step(actions)
+        return 4 * TABLES
+
+    return work
+
+
+def simple_hands() -> Work:
+    """Return `simple` against itself: games on mirrored deals, as a tournament plays them."""
+    agent, eaai = make("simple"), rules("eaai")
+
+    def work() -> int:
+        games, _ = play_pairs(agent, agent, eaai, 1, 0, 12)
+        return int(games["hands"].sum())
+
+    return work
+
+
+def deadwoods(n_cards: int) -> Work:
+    """Return the deadwood of random hands of ``n_cards``."""
+    rng = random.Random(n_cards)
+    hands = np.array([sum(int(BIT[c]) for c in rng.sample(range(52), n_cards)) for _ in range(HANDS)], dtype=np.int64)
+
+    def work() -> int:
+        _deadwoods(hands)
+        return HANDS
+
+    return work
+
+
+@kernel
+def _deadwoods(hands):  # type: ignore[no-untyped-def]
+    total = 0
+    for i in range(hands.shape[0]):
+        total += deadwood(hands[i], 13)
+    return total
+
+
+def aec_steps() -> Work:
+    """Return random play through the wrapped AEC environment, `observe` and the choice included."""
+    from ginenv import gin_rummy_v0
+
+    env = gin_rummy_v0.env()
+    env.reset(seed=1)
+    rng = random.Random(1)
+
+    def work() -> int:
+        for _ in range(200):
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+                continue
+            env.step(rng.choice(observation["action_mask"].nonzero()[0].tolist()))
+        return 200
+
+    return work
+
+
+def copied(n_bytes: int) -> Work:
+    """Return copying of memory, in pieces like a table's, over as much as 1,024 tables take: the floor on paper."""
+    source = np.zeros((TABLES, n_bytes), dtype=np.uint8)
+    target = np.zeros_like(source)
+
+    def work() -> int:
+        np.copyto(target, source)
+        return TABLES
+
+    return work
+
+
+# --- Peers ------------------------------------------------------------------------------------------
+
+
+def installed(package: str) -> bool:
+    """Return whether a peer can be imported."""
+    return importlib.util.find_spec(package) is not None
+
+
+class OpenSpiel:
+    """OpenSpiel's works; a state is cloned, since a new one takes 3 ms."""
+
+    def __init__(self) -> None:
+        import pyspiel
+
+        self.pyspiel = pyspiel
+        self.game = pyspiel.load_game("gin_rummy")
+        self.root = self.game.new_initial_state()
+        self.rng = random.Random(1)
+        self.seed = 0
+
+    def random_python(self) -> int:
+        """Play a random hand from Python: decisions."""
+        state, rng, n = self.root.clone(), self.rng, 0
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                n += 1
+            state.apply_action(rng.choice(state.legal_actions()))
+        return n
+
+    def _evaluate(self, bots: list[Any]) -> Any:
+        self.seed += 1
+        state = self.root.clone()
+        self.pyspiel.evaluate_bots(state, bots, self.seed)
+        return state
+
+    def random_native(self) -> int:
+        """Play a random hand in C++ (evaluate_bots): decisions."""
+        state = self._evaluate([self.pyspiel.make_uniform_random_bot(seat, self.seed) for seat in (0, 1)])
+        return sum(move.player >= 0 for move in state.full_history())
+
+    def simple_native(self) -> Work:
+        """Return its simple bot against itself in C++ (evaluate_bots): hands."""
+        bots = [self.pyspiel.make_simple_gin_rummy_bot(self.game.get_parameters(), seat) for seat in (0, 1)]
+
+        def work() -> int:
+            for _ in range(5):
+                self._evaluate(bots)
+            return 5
+
+        return work
+
+    def simple_python(self) -> Work:
+        """Return the same, stepped from Python."""
+        bots = [self.pyspiel.make_simple_gin_rummy_bot(self.game.get_parameters(), seat) for seat in (0, 1)]
+
+        def work() -> int:
+            for _ in range(5):
+                state = self.root.clone()
+                for bot in bots:
+                    bot.restart()
+                while not state.is_terminal():
+                    if state.is_chance_node():
+                        state.apply_action(self.rng.choice(state.legal_actions()))
+                    else:
+                        state.apply_action(bots[state.current_player()].step(state))
+            return 5
+
+        return work
+
+    def deadwoods(self, n_cards: int) -> Work:
+        """Return its deadwood of random hands, called from Python."""
+        utils = self.pyspiel.gin_rummy.GinRummyUtils(13, 4, 10)
+        hands = [self.rng.sample(range(52), n_cards) for _ in range(200)]
+
+        def work() -> int:
+            for hand in hands:
+                utils.min_deadwood(hand)
+            return len(hands)
+
+        return work
+
+
+def rlcard_random() -> Work:
+    """Return random play in RLCard: decisions."""
+    import rlcard
+
+    env = rlcard.make("gin-rummy", config={"seed": 1})
+    rng = random.Random(1)
+
+    def work() -> int:
+        state, _ = env.reset()
+        n = 0
+        while not env.is_over():
+            state, _ = env.step(rng.choice(list(state["legal_actions"])))
+            n += 1
+        return n
+
+    return work
+
+
+# --- Figures ----------------------------------------------------------------------------------------
+
+
+def _figure(
+    what: str,
+    unit: str,
+    target: float,
+    timings: dict[str, Timing],
+    limit: str = "",
+    note: str = "",
+    factor: float = 0.0,
+) -> list[Figure]:
+    """Return our figure beside each peer's; met when it reaches the target, and ``factor`` times the best peer."""
+    ours = timings.pop("ours")
+    text = f"≥ {target:,.0f}" + (f", ≥ {factor:.0f} × OpenSpiel" if factor else "")
+    met = ours.best >= target and all(ours.best >= factor * t.best for n, t in timings.items() if "OpenSpiel" in n)
+    base = Figure(what, unit, text, ours.best, ours.median, ours.repeats, met, limit=limit, note=note)
+    if not timings:
+        return [base]
+    return [
+        Figure(**{**asdict(base), "peer": name, "theirs": peer.best, "ratio": ours.best / peer.best})
+        for name, peer in timings.items()
+    ]
+
+
+def _fresh(name: str, seconds: list[float], target: float, how: str) -> Figure:
+    best, median = min(seconds), statistics.median(seconds)
+    return Figure(FRESH[name][1] + f", {how}", "s", f"≤ {target:g}", best, median, len(seconds), best <= target)
+
+
+def fresh_process(name: str, folder: str | None) -> float:
+    """Return the seconds of a fresh process that imports and steps; compiled kernels in ``folder``, or as they are."""
+    variables = dict(os.environ) | ({"GINENV_CACHE_DIR": folder} if folder else {})
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FRESH[name][0]], check=True, env=variables, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def figures(quick: bool) -> tuple[list[Figure], list[str]]:
+    """Measure everything; return the figures, and a sentence for each peer that is missing."""
+    seconds = 2.0 if quick else 8.0
+    missing, out = [], list[Figure]()
+    spiel = OpenSpiel() if installed("pyspiel") else None
+    card = rlcard_random if installed("rlcard") else None
+    for name, there in (("open_spiel", spiel), ("rlcard", card)):
+        if there is None:
+            missing.append(f"{name} is not installed, so it is not measured: pip install 'ginenv[peers]'.")
+            _say(missing[-1])
+
+    for name, target, factor in (("planes-v1", 3e6, 15.0), ("features-v1", 1e6, 0.0)):
+        what = f"random play, {TABLES:,} tables, masks and {name}"
+        _say(what)
+        works: dict[str, Work] = {"ours": random_tables(name)}
+        if name == "planes-v1":  # the peers' random play needs measuring once
+            if spiel:
+                works |= {"OpenSpiel, in C++": spiel.random_native, "OpenSpiel, from Python": spiel.random_python}
+            if card:
+                works["RLCard"] = card()
+        n_bytes = STATE.itemsize + VIEW.itemsize + encoding(name).size + N_ACTIONS
+        floor = measure({"copy": copied(n_bytes)}, 0.5)["copy"]
+        limit = f"{n_bytes:,} bytes a decision, copied in {1e9 / floor.best:.0f} ns"
+        out += _figure(what, "decisions/s", target, measure(works, seconds * len(works)), limit, factor=factor)
+
+    what = "`simple` against itself"
+    _say(what)
+    works = {"ours": simple_hands()}
+    if spiel:
+        works |= {"OpenSpiel, in C++": spiel.simple_native(), "OpenSpiel, from Python": spiel.simple_python()}
+    agent = make("simple")
+    assert isinstance(agent, NativeAgent)
+    games, _ = play_pairs(agent, agent, rules("eaai"), 1, 0, 50)
+    turns = games["turns"].sum() / games["hands"].sum()
+    limit = f"{turns:.1f} turns a hand: {1e9 / 4e5 / (2 * turns + 2):.0f} ns a decision at the target"
+    out += _figure(what, "hands/s", 400_000, measure(works, seconds * len(works)), limit)
+
+    for n_cards in (10, 11):
+        what = f"deadwood, {n_cards} cards"
+        _say(what)
+        works = {"ours": deadwoods(n_cards)}
+        if spiel:
+            works["OpenSpiel, from Python"] = spiel.deadwoods(n_cards)
+        for figure in _figure(what, "ns", 0, measure(works, seconds / 2), "4 look-ups for each choice of sets"):
+            ours, theirs = 1e9 / figure.ours, 1e9 / figure.theirs if figure.theirs else None
+            changes = {"target": "≤ 30", "ours": ours, "median": 1e9 / figure.median, "theirs": theirs}
+            out.append(Figure(**{**asdict(figure), **changes, "met": ours <= 30}))
+
+    what = "wrapped AEC environment, random play"
+    _say(what)
+    works = {"ours": aec_steps()} | ({"RLCard, no wrappers": card()} if card else {})
+    note = "PettingZoo 1.26's own gin_rummy_v4, gone in 1.27, ran 3,300 to 4,600"
+    out += _figure(what, "steps/s", 40_000, measure(works, seconds), "three wrappers and `last` in Python", note)
+
+    for name in FRESH:
+        _say(FRESH[name][1] + ", fresh processes")
+        fresh_process(name, None)
+        out.append(_fresh(name, [fresh_process(name, None) for _ in range(2 if quick else 5)], 2, "warm"))
+        if not quick:
+            with tempfile.TemporaryDirectory() as folder:
+                out.append(_fresh(name, [fresh_process(name, folder)], 30, "cold"))
+
+    size = float(STATE.itemsize)
+    out.append(Figure("memory of a table (STATE)", "bytes", "≤ 512", size, size, 1, size <= 512))
+    return out, missing
+
+
+# --- Output -----------------------------------------------------------------------------------------
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+HEAD = ("what", "target", "ours (best)", "median", "unit", "met", "peer", "theirs", "ratio", "limit")
+
+
+def rows(found: list[Figure]) -> list[tuple[str, ...]]:
+    """Return the figures as rows of text; what a second peer repeats is left out."""
+    out = []
+    last = ""
+    for f in found:
+        ours = ("", "", "", "", "", "", "") if f.what == last else (
+            f.what, f.target, _number(f.ours), _number(f.median), f.unit, "yes" if f.met else "no", f.limit
+        )  # fmt: skip
+        last = f.what
+        ratio = f"{f.ratio:,.1f} ×" if f.ratio else ""
+        out.append(
+            (*ours[:6], f.peer, _number(f.theirs), ratio, ours[6] + (f" ({f.note})" if f.note and ours[0] else ""))
+        )
+    return out
+
+
+def document(found: list[Figure], missing: list[str]) -> dict[str, Any]:
+    """Return all that a run found, ready for JSON."""
+    return {
+        "machine": machine(),
+        "versions": versions(),
+        "method": METHOD,
+        "missing": missing,
+        "figures": [asdict(f) for f in found],
+    }
+
+
+METHOD = (
+    "One core. Ours and the peers' short repeats in turn; the best repeat is the figure, since other work on the machine only "
+    "ever slows a repeat down; ratios are of this run."
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.bench", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="shorter repeats, no cold start")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one document on stdout")
+    form.add_argument("--markdown", action="store_true", help="the table of docs/speed.md on stdout")
+    options = parser.parse_args(arguments)
+    found, missing = figures(options.quick)
+    if options.json:
+        print(json.dumps(document(found, missing), ensure_ascii=False, indent=1))
+        return 0
+    where = ", ".join(f"{key} {value}" for key, value in (machine() | versions()).items())
+    if options.markdown:
+        print(f"{METHOD}\n\nMachine: {where}.\n")
+        print("\n".join("| " + " | ".join(row) + " |" for row in (HEAD, ("---",) * len(HEAD), *rows(found))))
+    else:
+        table = [HEAD, *rows(found)]
+        widths = [max(len(row[i]) for row in table) for i in range(len(HEAD) - 1)]
+        print(f"{METHOD}\n{where}\n")
+        for row in table:
+            print("  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]]).rstrip())
+    for sentence in missing:
+        print(("\n" if options.markdown else "") + sentence)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
