@@ -2,7 +2,8 @@
 
 Other work on the machine only ever makes a run slower. So each figure is measured by many short repeats, ours and the
 peer's in turn; the best of them is the figure and the median stands beside it. Ratios are of figures of
-one run. ``--markdown`` prints the table of docs/speed.md, ``--json`` one document, ``--quick`` takes a few seconds less each.
+one run. ``--markdown`` prints a table, or with docs/speed.md behind it puts it in there; ``--json`` prints one
+document; ``--quick`` takes shorter repeats and leaves out the cold start.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -387,7 +389,7 @@ def figures(quick: bool) -> tuple[list[Figure], list[str]]:
     for name in FRESH:
         _say(FRESH[name][1] + ", fresh processes")
         fresh_process(name, None)
-        out.append(_fresh(name, [fresh_process(name, None) for _ in range(2 if quick else 5)], 2, "warm"))
+        out.append(_fresh(name, [fresh_process(name, None) for _ in range(1 if quick else 5)], 2, "warm"))
         if not quick:
             with tempfile.TemporaryDirectory() as folder:
                 out.append(_fresh(name, [fresh_process(name, folder)], 30, "cold"))
@@ -437,9 +439,21 @@ def document(found: list[Figure], missing: list[str]) -> dict[str, Any]:
 
 
 METHOD = (
-    "One core. Ours and the peers' short repeats in turn; the best repeat is the figure, since other work on the machine only "
-    "ever slows a repeat down; ratios are of this run."
+    "One core. Ours and the peers' short repeats in turn; the best repeat is the figure, since other work on the "
+    "machine only ever slows a repeat down; ratios are of this run."
 )
+
+
+MARKERS = ("<!-- bench -->", "<!-- /bench -->")
+
+
+def put_between_markers(file: Path, text: str) -> None:
+    """Replace what stands between the markers of ``file``. Raises ValueError when they are not there."""
+    head, begin, rest = file.read_text(encoding="utf-8").partition(MARKERS[0])
+    _, end, tail = rest.partition(MARKERS[1])
+    if not begin or not end:
+        raise ValueError(f"{file} has no {MARKERS[0]} … {MARKERS[1]} to put the table between")
+    file.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -448,7 +462,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="shorter repeats, no cold start")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one document on stdout")
-    form.add_argument("--markdown", action="store_true", help="the table of docs/speed.md on stdout")
+    form.add_argument(
+        "--markdown",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="a table on stdout, or put between the markers of FILE (docs/speed.md)",
+    )
     options = parser.parse_args(arguments)
     found, missing = figures(options.quick)
     if options.json:
@@ -456,16 +476,20 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     where = ", ".join(f"{key} {value}" for key, value in (machine() | versions()).items())
     if options.markdown:
-        print(f"{METHOD}\n\nMachine: {where}.\n")
-        print("\n".join("| " + " | ".join(row) + " |" for row in (HEAD, ("---",) * len(HEAD), *rows(found))))
-    else:
-        table = [HEAD, *rows(found)]
-        widths = [max(len(row[i]) for row in table) for i in range(len(HEAD) - 1)]
-        print(f"{METHOD}\n{where}\n")
-        for row in table:
-            print("  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]]).rstrip())
+        lines = ["| " + " | ".join(row) + " |" for row in (HEAD, ("---",) * len(HEAD), *rows(found))]
+        text = "\n".join([METHOD, "", f"Machine: {where}.", "", *lines, *missing])
+        if options.markdown == "-":
+            print(text)
+        else:
+            put_between_markers(Path(options.markdown), text)
+        return 0
+    table = [HEAD, *rows(found)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(HEAD) - 1)]
+    print(f"{METHOD}\n{where}\n")
+    for row in table:
+        print("  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]]).rstrip())
     for sentence in missing:
-        print(("\n" if options.markdown else "") + sentence)
+        print(sentence)
     return 0
 
 
