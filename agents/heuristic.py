@@ -1,8 +1,9 @@
 """`heuristic`: looks one draw ahead, minds what the opponent may want, and knocks early or not at all.
 
-A discard is judged by three things: the deadwood it leaves; the deadwood that the next draws would leave, over the cards
-still unseen (the mean of the best ones, since a draw that does not help is thrown away again); and the danger that the
-opponent melds the card. The upcard is taken when it is melded in the hand's best arrangement and lowers its deadwood.
+A discard is judged by three things: the deadwood it leaves; the deadwood that the next draws would leave, over the
+cards still unseen (the mean of the best ones, since a draw that does not help is thrown away again); and the danger
+that the opponent melds the card. The upcard is taken when it is melded in the hand's best arrangement and lowers its
+deadwood.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EARLY, UNTIL, LATE, AHEAD, FADE, BEST_DRAWS, SPREAD, DANGER, DOUBT = range(9)
 
 
 @kernel
-def best_after_draws(hand, unseen, n_best, longest):  # type: ignore[no-untyped-def]
+def best_after_draws(hand, unseen, n_best, longest):
     """Return the mean deadwood after the ``n_best`` best of all next draws, each followed by its best discard.
 
     Args:
@@ -60,7 +61,7 @@ def best_after_draws(hand, unseen, n_best, longest):  # type: ignore[no-untyped-
 
 
 @kernel
-def _chance(card_bit, view, hidden):  # type: ignore[no-untyped-def]
+def _chance(card_bit, view, hidden):
     """Return the chance that the opponent holds a card, by what lies open alone."""
     if view["known"][1] & card_bit != 0:
         return 1.0
@@ -68,10 +69,11 @@ def _chance(card_bit, view, hidden):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def danger(view, card, doubt):  # type: ignore[no-untyped-def]
+def danger(view, card, doubt):
     """Return how likely the opponent can meld ``card``: about the number of pairs it completes that they hold.
 
-    A pair that some other card would have completed is unlikely when they refused or threw that one: it counts times ``doubt``.
+    A pair that some other card would have completed is unlikely when they refused or threw that one: it counts times
+    ``doubt``.
     """
     unknown = np.float64(np.int64(view["cards"][1]) - count(view["known"][1]))
     hidden = unknown / max(1, count(view["unseen"]))
@@ -106,13 +108,13 @@ def danger(view, card, doubt):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def knock_limit(view, params):  # type: ignore[no-untyped-def]
+def knock_limit(view, params):
     """Return the most deadwood to knock with on this turn."""
     return params[EARLY] if view["own_turn"] < params[UNTIL] else params[LATE]
 
 
 @policy
-def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
+def choose(view, rules, params, key):
     """Choose by the evaluation above; equal scores go to the first card. ``key`` is not used."""
     hand, longest = view["hand"], rules["longest_meld"]
     choices = view["choices"]

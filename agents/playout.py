@@ -14,7 +14,7 @@ NO_FORFEIT = -1
 
 
 @kernel
-def decision_key(s, side_key):  # type: ignore[no-untyped-def]
+def decision_key(s, side_key):
     """Return the key for the decision due in STATE ``s``, of an agent's stream ``side_key``.
 
     It depends on the hand's number, the turn and the phase, so it is the same in whatever order tables are played.
@@ -24,7 +24,7 @@ def decision_key(s, side_key):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def play_hand(s, rules, v, policy0, params0, key0, policy1, params1, key1):  # type: ignore[no-untyped-def]
+def play_hand(s, rules, v, policy0, params0, key0, policy1, params1, key1):
     """Play the hand in STATE ``s`` to its end.
 
     Args:

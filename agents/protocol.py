@@ -28,9 +28,9 @@ POLICY_POINTER = types.FunctionType(POLICY)
 def policy(function: Callable[..., int]) -> Callable[..., int]:
     """Compile ``function(view, rules, params, key) -> action`` as a native policy.
 
-    ``view`` is a VIEW record of the seat to act, ``rules`` a RULES record, ``params`` the agent's float64 options and ``key``
-    an int64 for `ginenv.rng`. Kernels take policies as typed pointers, so a new policy costs its own compilation only and
-    runs in matches and rollouts at full speed.
+    ``view`` is a VIEW record of the seat to act, ``rules`` a RULES record, ``params`` the agent's float64 options
+    and ``key`` an int64 for `ginenv.rng`. Kernels take policies as typed pointers, so a new policy costs its own
+    compilation only and runs in matches and rollouts at full speed.
     """
     return kernel(function, signature=POLICY)
 
@@ -39,8 +39,10 @@ def policy(function: Callable[..., int]) -> Callable[..., int]:
 class Agent(Protocol):
     """Something that can play many tables at once."""
 
-    spec: str
-    """The spec string that makes this agent again, options in full."""
+    @property
+    def spec(self) -> str:
+        """The spec string that makes this agent again, options in full."""
+        ...
 
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
         """Choose for each table.
@@ -56,12 +58,8 @@ class Agent(Protocol):
         ...
 
 
-@kernel(
-    signature=types.void(
-        POLICY_POINTER, _VIEW[::1], _RULES, PARAMS, types.int64[::1], types.int64[::1]
-    )
-)
-def _act_all(policy, views, rules, params, keys, actions):  # type: ignore[no-untyped-def]
+@kernel(signature=types.void(POLICY_POINTER, _VIEW[::1], _RULES, PARAMS, types.int64[::1], types.int64[::1]))
+def _act_all(policy, views, rules, params, keys, actions):
     for i in range(views.shape[0]):
         actions[i] = policy(views[i], rules, params, keys[i])
 

@@ -15,7 +15,7 @@ from ginenv.state import DISCARD, KNOCK
 
 
 @kernel
-def nth_card(mask, n):  # type: ignore[no-untyped-def]
+def nth_card(mask, n):
     """Return the ``n``-th lowest card of ``mask``, from 0."""
     for _ in range(n):
         mask &= mask - 1
@@ -23,7 +23,7 @@ def nth_card(mask, n):  # type: ignore[no-untyped-def]
 
 
 @policy
-def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
+def choose(view, rules, params, key):
     """Choose any legal action with equal chance."""
     choices = np.int64(view["choices"])
     n_choices, n_discards = count(choices), count(view["discards"])

@@ -95,7 +95,5 @@ def _value(name: str, key: str, text: str, option: Option) -> int | float | str:
         what = "a whole number" if wanted is int else "a number"
         raise ValueError(f"agent: {name}: {key}={text} should be {what}") from None
     if isinstance(value, (int, float)) and not option.low <= value <= option.high:
-        raise ValueError(
-            f"agent: {name}: {key}={text} is out of range: {option.low:g} to {option.high:g} is possible"
-        )
+        raise ValueError(f"agent: {name}: {key}={text} is out of range: {option.low:g} to {option.high:g} is possible")
     return value

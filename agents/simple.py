@@ -23,7 +23,7 @@ from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, DRAW, FROM_PILE, KNOCK
 
 
 @kernel
-def repeated_discards(view):  # type: ignore[no-untyped-def]
+def repeated_discards(view):
     """Return the cards whose discard would repeat an unordered {drawn, discarded} pair of the viewer's own turns."""
     drawn = np.int64(view["drawn"])
     players = np.int64(view["players"])
@@ -42,7 +42,7 @@ def repeated_discards(view):  # type: ignore[no-untyped-def]
 
 
 @policy
-def choose(view, rules, params, key):  # type: ignore[no-untyped-def]
+def choose(view, rules, params, key):
     """Choose as the EAAI baseline does; ``params`` are early, until and late."""
     if view["phase"] != DISCARD_PHASE:
         choices = view["choices"]

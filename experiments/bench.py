@@ -151,7 +151,7 @@ def deadwoods(n_cards: int) -> Work:
 
 
 @kernel
-def _deadwoods(hands):  # type: ignore[no-untyped-def]
+def _deadwoods(hands):
     total = 0
     for i in range(hands.shape[0]):
         total += deadwood(hands[i], 13)

@@ -42,7 +42,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{a.spec} against {b.spec}, rules {rules.name}, seed {args.seed}")
         for name, value in figures.items():
-            print(f"  {name.replace('_', ' '):<36}{value:>12,.4g}" if isinstance(value, float) else f"  {name.replace('_', ' '):<36}{value:>12,}")
+            print(
+                f"  {name.replace('_', ' '):<36}{value:>12,.4g}"
+                if isinstance(value, float)
+                else f"  {name.replace('_', ' '):<36}{value:>12,}"
+            )
     return 0
 
 

@@ -7,9 +7,6 @@ in the game.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numba
 import numpy as np
 from numba import types
@@ -69,13 +66,13 @@ _KNOCK, _UNDERCUT, _DEAD = int(Kind.KNOCK), int(Kind.UNDERCUT), int(Kind.DEAD)
 
 
 @kernel
-def pair_seed(seed, pair):  # type: ignore[no-untyped-def]
+def pair_seed(seed, pair):
     """Return the seed of the games of pair number ``pair`` (int64)."""
     return mix(mix(seed, PAIR_STREAM), pair)
 
 
 @kernel
-def begin_game(s, rules, seed, pair, game):  # type: ignore[no-untyped-def]
+def begin_game(s, rules, seed, pair, game):
     """Start a game of a pair in STATE ``s`` and its record in GAME ``game`` (``a_seat`` already set)."""
     new_game(s, rules, pair_seed(seed, pair))
     game["pair"] = pair
@@ -84,13 +81,13 @@ def begin_game(s, rules, seed, pair, game):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def side_key(seed, pair, side):  # type: ignore[no-untyped-def]
+def side_key(seed, pair, side):
     """Return the stream of randomness of side A (0) or B (1) in a pair."""
     return mix(pair_seed(seed, pair), _SIDE_STREAM + side)
 
 
 @kernel
-def enter_result(s, rules, starter, game, hand):  # type: ignore[no-untyped-def]
+def enter_result(s, rules, starter, game, hand):
     """Add the finished hand in STATE ``s`` to its game, and write it to HAND ``hand``.
 
     Args:
@@ -117,7 +114,7 @@ def enter_result(s, rules, starter, game, hand):  # type: ignore[no-untyped-def]
     side = winner ^ a_seat
     game["points"][side] += s["points"][winner]
     game["finishes"][side, kind] += 1
-    if kind == _KNOCK or kind == _UNDERCUT:
+    if kind == _KNOCK or kind == _UNDERCUT:  # noqa: SIM109 - cheaper than a tuple in a kernel
         game["knock_deadwood"] += s["deadwood"][knocker]
     if winner == starter:
         game["starter_wins"] += 1
@@ -130,7 +127,7 @@ def enter_result(s, rules, starter, game, hand):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def enter_game(s, rules, forfeit, game):  # type: ignore[no-untyped-def]
+def enter_game(s, rules, forfeit, game):
     """Write who won the finished game in STATE ``s``; ``forfeit`` is the seat that acted illegally, or NOBODY."""
     a_seat = np.int64(game["a_seat"])
     if forfeit != NO_FORFEIT:
@@ -150,8 +147,10 @@ def enter_game(s, rules, forfeit, game):  # type: ignore[no-untyped-def]
         numba.from_dtype(STATE)[::1], numba.from_dtype(VIEW)[::1],
     )
 )  # fmt: skip
-def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, games, hands, states, views):  # type: ignore[no-untyped-def]
-    """Play the pairs ``first`` … first+n-1 into ``games``, shape (n, 2); hands while there is room. Returns the hands."""
+def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, games, hands, states, views):
+    """Play the pairs ``first`` … first+n-1 into ``games``, shape (n, 2); hands while there is room. Returns the
+    hands.
+    """
     s, v = states[0], views[0]
     n_hands = 0
     keep = hands.shape[0] - 1  # the last record is scratch
@@ -165,13 +164,9 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
             while True:
                 starter = np.int64(s["first"])
                 if swap == 0:
-                    forfeit = play_hand(
-                        s, rules, v, policy_a, params_a, key_a, policy_b, params_b, key_b
-                    )
+                    forfeit = play_hand(s, rules, v, policy_a, params_a, key_a, policy_b, params_b, key_b)
                 else:
-                    forfeit = play_hand(
-                        s, rules, v, policy_b, params_b, key_b, policy_a, params_a, key_a
-                    )
+                    forfeit = play_hand(s, rules, v, policy_b, params_b, key_b, policy_a, params_a, key_a)
                 if forfeit == NO_FORFEIT:
                     enter_result(s, rules, starter, game, hands[min(n_hands, keep)])
                     n_hands += 1
@@ -183,9 +178,7 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
     return n_hands
 
 
-def _play_in_step(
-    a: Agent, b: Agent, rules: Rules, seed: int, first: int, games: np.ndarray
-) -> list[np.ndarray]:
+def _play_in_step(a: Agent, b: Agent, rules: Rules, seed: int, first: int, games: np.ndarray) -> list[np.ndarray]:
     """Play all games of ``games`` side by side, each agent's decisions of one move in one batch."""
     n = games.size
     flat = games.reshape(-1)
@@ -207,7 +200,9 @@ def _play_in_step(
             tables = np.flatnonzero(running & (sides == side))
             if not len(tables):
                 continue
-            _look_all(states, record, tables, keys[:, side].copy(), views, decision_keys := np.zeros(len(tables), np.int64))
+            _look_all(
+                states, record, tables, keys[:, side].copy(), views, decision_keys := np.zeros(len(tables), np.int64)
+            )
             actions = np.asarray(agent.act(views[: len(tables)], rules, decision_keys))
             if actions.shape != (len(tables),) or actions.dtype.kind not in "iu":
                 raise ValueError(
@@ -216,7 +211,7 @@ def _play_in_step(
                 )
             for i, action in zip(tables, actions, strict=True):
                 s, game = states[i], flat[i]
-                forfeit = NO_FORFEIT
+                forfeit: int = NO_FORFEIT
                 if not is_legal(s, int(action)):
                     forfeit = int(s["seat"])
                 else:
@@ -235,7 +230,7 @@ def _play_in_step(
 
 
 @kernel
-def _look_all(states, rules, tables, keys, views, decision_keys):  # type: ignore[no-untyped-def]
+def _look_all(states, rules, tables, keys, views, decision_keys):
     """Write the movers' VIEWs of the given tables to the front of ``views``, and the keys of their decisions."""
     for n in range(tables.shape[0]):
         s = states[tables[n]]
@@ -257,13 +252,14 @@ def play_pairs(
         keep_hands: Return each hand, too.
 
     Returns:
-        ``(games, hands)``: GAME, shape (n, 2), and HAND, shape (number of hands,), sorted by pair; empty unless asked for.
+        ``(games, hands)``: GAME, shape (n, 2), and HAND, shape (number of hands,), sorted by pair; empty unless
+        asked for.
     """
     games = np.zeros((n, 2), dtype=GAME)
     if isinstance(a, NativeAgent) and isinstance(b, NativeAgent):
         room = 1 + (n * 400 if keep_hands else 0)
         hands = np.zeros(room, dtype=HAND)
-        used = _play_native(
+        used: int = _play_native(
             a.policy, a.params, b.policy, b.params, rules.record, seed, first, games, hands,
             new_states(1), np.zeros(1, dtype=VIEW),
         )  # fmt: skip

@@ -39,47 +39,42 @@ CardsLike: TypeAlias = "str | int | np.integer | Iterable[int | str]"
 
 if config.DISABLE_JIT:
 
-    def _bits(mask):  # type: ignore[no-untyped-def]
+    def _bits(mask):
         return (int(mask) & 0xFFFFFFFFFFFFFFFF).bit_count()
 
 else:
 
     @intrinsic
-    def _bits(typing_context, mask):  # type: ignore[no-untyped-def]
+    def _bits(typing_context, mask):
         """One machine instruction, where shifts and sums would take a dozen."""
 
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):
             return builder.ctpop(arguments[0])
 
         return types.int64(types.int64), generate
 
 
 @kernel
-def count(mask):  # type: ignore[no-untyped-def]
+def count(mask):
     """Return how many cards are in ``mask``."""
     return _bits(mask)
 
 
 @kernel
-def lowest(mask):  # type: ignore[no-untyped-def]
+def lowest(mask):
     """Return the lowest card (0-51) of ``mask``, which must not be empty."""
     bit = count((mask & -mask) - 1)
     return bit - 3 * (bit >> 4)
 
 
 @kernel
-def dense(mask):  # type: ignore[no-untyped-def]
+def dense(mask):
     """Return ``mask`` without the unused bits of its lanes: bit c for card c, 52 bits."""
-    return (
-        (mask & LANE)
-        | ((mask & (LANE << 16)) >> 3)
-        | ((mask & (LANE << 32)) >> 6)
-        | ((mask & (LANE << 48)) >> 9)
-    )
+    return (mask & LANE) | ((mask & (LANE << 16)) >> 3) | ((mask & (LANE << 32)) >> 6) | ((mask & (LANE << 48)) >> 9)
 
 
 @kernel
-def total(mask):  # type: ignore[no-untyped-def]
+def total(mask):
     """Return the points of all cards of ``mask`` (C2)."""
     points = 0
     while mask != 0:
@@ -103,9 +98,7 @@ def card(text: str) -> int:
     if t.startswith("10"):
         t = "T" + t[2:]
     if len(t) != 2 or t[0] not in RANKS or t[1] not in SUITS:
-        raise ValueError(
-            f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, such as AS or TD"
-        )
+        raise ValueError(f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, such as AS or TD")
     return SUITS.index(t[1]) * 13 + RANKS.index(t[0])
 
 

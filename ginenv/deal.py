@@ -14,7 +14,7 @@ _DEALER_STREAM = 1 << 40
 
 
 @kernel
-def new_game(s, rules, seed):  # type: ignore[no-untyped-def]
+def new_game(s, rules, seed):
     """Begin a game in STATE ``s``: scores at zero, a random first dealer (H14), and its first hand dealt.
 
     Args:
@@ -28,7 +28,7 @@ def new_game(s, rules, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reset_game(s, seed):  # type: ignore[no-untyped-def]
+def reset_game(s, seed):
     """Put scores, boxes and the count of hands of ``s`` back to the start of a game."""
     s["seed"] = seed
     s["hand_number"] = 0
@@ -39,7 +39,7 @@ def reset_game(s, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deal(s, rules):  # type: ignore[no-untyped-def]
+def deal(s, rules):
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
     key = mix(s["seed"], np.int64(s["hand_number"]))
     order = s["order"]
@@ -54,7 +54,7 @@ def deal(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deal_deck(s, rules, deck):  # type: ignore[no-untyped-def]
+def deal_deck(s, rules, deck):
     """Deal from a given deck: uint8 cards, shape (ranks * suits,), the first card is dealt first."""
     n = deck.shape[0]
     for i in range(n):
@@ -63,7 +63,7 @@ def deal_deck(s, rules, deck):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _deal_out(s, rules, n):  # type: ignore[no-untyped-def]
+def _deal_out(s, rules, n):
     """Deal hands, upcard and stock (H1) from the ``n`` cards of ``order``, the last one first."""
     players = np.int64(rules["players"])
     non_dealer = (np.int64(s["dealer"]) + 1) % players

@@ -146,7 +146,7 @@ _BLOCK = _SUIT * _RANKS
 
 
 @kernel
-def _row(a, b, c, d, suit):  # type: ignore[no-untyped-def]
+def _row(a, b, c, d, suit):
     """Return one suit's lanes of four masks behind each other: 4 × 13 bits."""
     shift = 16 * suit
     return (
@@ -158,7 +158,7 @@ def _row(a, b, c, d, suit):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lay(words, at, a, b):  # type: ignore[no-untyped-def]
+def _lay(words, at, a, b):
     """Write two rows of 52 bits as int8 of 0 or 1 into int64 ``words`` from index ``at`` on (13 words)."""
     for i in range(6):
         words[at + i] = _SPREAD8[(a >> (8 * i)) & 255]
@@ -168,7 +168,7 @@ def _lay(words, at, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fourth_row(words, at, a, b1, b2, b4):  # type: ignore[no-untyped-def]
+def _fourth_row(words, at, a, b1, b2, b4):
     """Do as `_lay`, with numbers b1 + 2·b2 + 4·b4 in place of the second row's bits."""
     for i in range(6):
         words[at + i] = _SPREAD8[(a >> (8 * i)) & 255]
@@ -181,24 +181,24 @@ def _fourth_row(words, at, a, b1, b2, b4):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_row(v, suit):  # type: ignore[no-untyped-def]
+def _first_row(v, suit):
     top = BIT[v["pile"][0]] if v["n_pile"] > 0 else 0
     return _row(v["hand"], top, v["in_pile"] & ~top, v["unseen"], suit)
 
 
 @kernel
-def _second_row(v, suit):  # type: ignore[no-untyped-def]
+def _second_row(v, suit):
     return _row(v["known"][1], v["known"][0], v["refused"][1], v["refused"][0], suit)
 
 
 @kernel
-def _third_row(v, suit):  # type: ignore[no-untyped-def]
+def _third_row(v, suit):
     drawn = BIT[v["drawn"]] if v["drawn"] != NO_CARD else 0
     return _row(drawn, v["knocks"], v["thrown"][0], v["thrown"][1], suit)
 
 
 @kernel
-def _ages(v, n_planes, out):  # type: ignore[no-untyped-def]
+def _ages(v, n_planes, out):
     """Write the ages of the last discards into suit blocks of ``n_planes`` planes."""
     # All discards stand there with 1; the last ones get their age, oldest first: a card may come twice. No
     # branches: the ring holds NO_CARD where no turn was, and that is written to the first scalar, which comes later.
@@ -214,7 +214,7 @@ def _ages(v, n_planes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scalars(v, rules, own_deadwood, out, at):  # type: ignore[no-untyped-def]
+def _scalars(v, rules, own_deadwood, out, at):
     """Write the 32 scalars from ``out[at]`` on."""
     phase = v["phase"]
     for p in range(4):
@@ -251,7 +251,7 @@ def _scalars(v, rules, own_deadwood, out, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _deadwood(v, rules):  # type: ignore[no-untyped-def]
+def _deadwood(v, rules):
     """Return the least deadwood of the viewer's cards, which the VIEW tells in mid-turn."""
     if v["phase"] == DISCARD_PHASE and v["mover"] == 0:
         return np.int64(v["mid_deadwood"])
@@ -259,13 +259,13 @@ def _deadwood(v, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sum3(a, b, c):  # type: ignore[no-untyped-def]
+def _sum3(a, b, c):
     """Return ``(low, high)``: for each bit, how many of three masks have it, as a number of two bits."""
     return a ^ b ^ c, (a & b) | (c & (a ^ b))
 
 
 @kernel
-def _ways(cards, deck):  # type: ignore[no-untyped-def]
+def _ways(cards, deck):
     """Return for each card of ``deck`` how many melds of three it makes with two of ``cards``.
 
     All cards at once, a bit each: ``(b0, b1, b2)`` are masks, and the number (0 to 6) is b0 + 2·b1 + 4·b2.
@@ -284,7 +284,7 @@ def _ways(cards, deck):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _planes(v, rules, out):  # type: ignore[no-untyped-def]
+def _planes(v, rules, out):
     """Write planes-v1."""
     words = out.view(np.int64)
     for half in range(2):  # two suits of three rows are three pairs of rows
@@ -297,7 +297,7 @@ def _planes(v, rules, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _features(v, rules, out):  # type: ignore[no-untyped-def]
+def _features(v, rules, out):
     """Write features-v1."""
     n_planes = _N_PLANES + _N_FEATURES
     stride, first = 13 * n_planes, 13 * _N_PLANES
@@ -354,7 +354,7 @@ def _features(v, rules, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _history(v, rules, out):  # type: ignore[no-untyped-def]
+def _history(v, rules, out):
     """Write history-v1."""
     for i in range(_SUITS * _HISTORY_SUIT + 2 * _TURNS):
         out[i] = 0
@@ -388,7 +388,7 @@ def _history(v, rules, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def encode(view, rules, code, out):  # type: ignore[no-untyped-def]
+def encode(view, rules, code, out):
     """Write the encoding with this ``code`` of what one seat may know.
 
     Args:

@@ -73,7 +73,7 @@ def invariants(s: np.void, rules: Rules) -> None:
 
 
 @kernel
-def broken_invariant(s, rules):  # type: ignore[no-untyped-def]
+def broken_invariant(s, rules):
     """Return 0 when STATE ``s`` of a two-player game is sound, else a code: what it means stands in `BROKEN`."""
     phase, seat = s["phase"], s["seat"]
     if phase > OVER_PHASE or seat > 1 or s["dealer"] > 1:
@@ -87,7 +87,7 @@ def broken_invariant(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _broken_cards(s, rules):  # type: ignore[no-untyped-def]
+def _broken_cards(s, rules):
     """Check that each card is in one place, and that hands and public knowledge fit."""
     phase, seat = s["phase"], s["seat"]
     n_stock, n_pile = np.int64(s["n_stock"]), np.int64(s["n_pile"])
@@ -132,7 +132,7 @@ def _broken_cards(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _broken_decision(s, rules):  # type: ignore[no-untyped-def]
+def _broken_decision(s, rules):
     """Check what is legal in a hand in play."""
     phase, seat, turn = s["phase"], s["seat"], np.int64(s["turn"])
     hand, drawn, discards, knocks = s["hand"][seat], s["drawn"], s["discards"], s["knocks"]
@@ -187,7 +187,7 @@ def _broken_decision(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _broken_result(s, rules):  # type: ignore[no-untyped-def]
+def _broken_result(s, rules):
     """Check a finished hand and the game's score."""
     kind, winner, knocker = s["kind"], np.int64(s["winner"]), np.int64(s["knocker"])
     if s["choices"] != 0 or s["discards"] != 0 or s["knocks"] != 0:

@@ -17,7 +17,7 @@ _DOUBLE, _ADD = (SHUTOUTS.index(s) for s in ("double", "add"))
 
 
 @kernel
-def enter_hand(s, rules):  # type: ignore[no-untyped-def]
+def enter_hand(s, rules):
     """Add the finished hand in STATE ``s`` to scores and boxes, and name the next dealer."""
     s["hand_number"] += 1
     winner = s["winner"]
@@ -38,7 +38,7 @@ def enter_hand(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def game_over(s, rules):  # type: ignore[no-untyped-def]
+def game_over(s, rules):
     """Return whether the game in ``s`` has ended, by its target (G1) or its number of hands (G8)."""
     if rules["target"] > 0:
         return s["first_home"] != NO_SEAT or s["hand_number"] >= LONGEST_GAME
@@ -46,7 +46,7 @@ def game_over(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def final_total(s, rules, seat):  # type: ignore[no-untyped-def]
+def final_total(s, rules, seat):
     """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now."""
     total = np.int64(s["scores"][seat])
     if s["first_home"] == seat:
@@ -61,14 +61,16 @@ def final_total(s, rules, seat):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def margin(s, rules, seat):  # type: ignore[no-untyped-def]
+def margin(s, rules, seat):
     """Return by how many points ``seat`` wins the game in ``s`` (negative: loses), for two players (G5)."""
     return final_total(s, rules, seat) - final_total(s, rules, 1 - seat)
 
 
 @kernel
-def game_winner(s, rules):  # type: ignore[no-untyped-def]
-    """Return the seat that wins the game in ``s``: the higher total, else who was home first; NO_SEAT when level (G5)."""
+def game_winner(s, rules):
+    """Return the seat that wins the game in ``s``: the higher total, else who was home first; NO_SEAT when level
+    (G5).
+    """
     lead = margin(s, rules, 0)
     if lead > 0:
         return 0

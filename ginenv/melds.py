@@ -77,7 +77,7 @@ _SETS, _SET_COUNT = _set_tables()
 
 
 @kernel
-def loose_in_runs(hand, longest):  # type: ignore[no-untyped-def]
+def loose_in_runs(hand, longest):
     """Return the least points of ``hand`` that no run can hold (no sets)."""
     row = min(longest, 5) - 3
     return (
@@ -89,21 +89,21 @@ def loose_in_runs(hand, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_ranks(hand):  # type: ignore[no-untyped-def]
+def set_ranks(hand):
     """Return the ranks held three or four times, as the bits of one lane."""
     a, b, c, d = hand & LANE, (hand >> 16) & LANE, (hand >> 32) & LANE, hand >> 48
     return (a & b & (c | d)) | (c & d & (a | b))
 
 
 @kernel
-def suits_of(hand, rank):  # type: ignore[no-untyped-def]
+def suits_of(hand, rank):
     """Return the suits in which ``hand`` holds ``rank``, as four bits."""
     x = hand >> rank
     return (x & 1) | ((x >> 15) & 2) | ((x >> 30) & 4) | ((x >> 45) & 8)
 
 
 @kernel
-def set_choices(hand, longest):  # type: ignore[no-untyped-def]
+def set_choices(hand, longest):
     """Return all ways to choose sets from ``hand`` (11 cards at most), to be numbered by `chosen_sets`.
 
     Returns:
@@ -133,13 +133,13 @@ def set_choices(hand, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def one_set(key, way):  # type: ignore[no-untyped-def]
+def one_set(key, way):
     """Return the mask of the set that ``way`` chooses for one rank's key of `set_choices`; 0 for none."""
     return _SETS[(key >> 4) & 1, key & 15, way] << (key >> 5)
 
 
 @kernel
-def chosen_sets(choices, way):  # type: ignore[no-untyped-def]
+def chosen_sets(choices, way):
     """Return the three sets (masks, 0 for none) of choice number ``way`` of `set_choices`."""
     _, n1, n2, k1, k2, k3 = choices
     if way < n1:  # nearly always: one rank at the most, so spare the divisions
@@ -149,7 +149,7 @@ def chosen_sets(choices, way):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deadwood(hand, longest):  # type: ignore[no-untyped-def]
+def deadwood(hand, longest):
     """Return the least deadwood of ``hand`` over all choices of disjoint melds (C5).
 
     Args:
@@ -167,7 +167,7 @@ def deadwood(hand, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deadwoods_without(hand, longest, out, first, stride):  # type: ignore[no-untyped-def]
+def deadwoods_without(hand, longest, out, first, stride):
     """Write for each card of ``hand`` the least deadwood of the other cards, all in one pass.
 
     A choice of sets of the hand without a card is one of the whole hand that does not use the card; so each choice
@@ -216,7 +216,7 @@ def deadwoods_without(hand, longest, out, first, stride):  # type: ignore[no-unt
 
 
 @kernel
-def meldable(hand):  # type: ignore[no-untyped-def]
+def meldable(hand):
     """Return the cards of ``hand`` that are in any possible meld of it, as a mask."""
     # Lanes have three unused bits on top, so a shift never runs into the next suit.
     inner = hand & (hand << 1) & (hand >> 1)
@@ -225,7 +225,7 @@ def meldable(hand):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def extend(run, loose):  # type: ignore[no-untyped-def]
+def extend(run, loose):
     """Return the cards of ``loose`` that chain onto ``run`` at either end (H9), as a mask."""
     laid = 0
     end = (run << 1) & ~run & loose
@@ -240,13 +240,13 @@ def extend(run, loose):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def is_set(meld):  # type: ignore[no-untyped-def]
+def is_set(meld):
     """Return whether ``meld``, which is a legal meld, is a set (else it is a run)."""
     return meld & (meld - 1) & ~((meld & -meld) << 1) == meld & (meld - 1)
 
 
 @kernel
-def fourth_card(meld, longest):  # type: ignore[no-untyped-def]
+def fourth_card(meld, longest):
     """Return the mask of the card that could still join the set ``meld``; 0 when there is none."""
     if longest < 4 or count(meld) != 3:
         return 0
@@ -255,7 +255,7 @@ def fourth_card(meld, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _reach(run, loose, longest):  # type: ignore[no-untyped-def]
+def _reach(run, loose, longest):
     """Return the cards of ``loose`` that could be laid on ``run`` in some way, within ``longest`` cards."""
     room = longest - count(run)
     laid = 0
@@ -269,7 +269,7 @@ def _reach(run, loose, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _best_runs(lane, deck, kept, longest):  # type: ignore[no-untyped-def]
+def _best_runs(lane, deck, kept, longest):
     """Return the split of ``lane`` (one suit's cards) into runs that leaves least, then fewest layoffs.
 
     Args:
@@ -323,7 +323,7 @@ def _best_runs(lane, deck, kept, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def run_from(first, runs, starts):  # type: ignore[no-untyped-def]
+def run_from(first, runs, starts):
     """Return the run whose lowest card is ``first``, of all cards in runs and the lowest cards of each."""
     run = first
     nxt = first << 1
@@ -334,7 +334,7 @@ def run_from(first, runs, starts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def arrange(hand, deck, longest, melds):  # type: ignore[no-untyped-def]
+def arrange(hand, deck, longest, melds):
     """Write the best arrangement of ``hand`` into ``melds`` and return its deadwood.
 
     Best is the least deadwood, and among equals the one that leaves the fewest cards of ``deck`` that could be laid off
@@ -393,7 +393,7 @@ def arrange(hand, deck, longest, melds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _chains(hand, melds):  # type: ignore[no-untyped-def]
+def _chains(hand, melds):
     """Return the cards of ``hand`` that chain onto the runs among ``melds``, with no limit on their length."""
     laid = 0
     for i in range(MAX_MELDS):
@@ -403,7 +403,7 @@ def _chains(hand, melds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _limited_chains(hand, melds, longest):  # type: ignore[no-untyped-def]
+def _limited_chains(hand, melds, longest):
     """Return the best cards of ``hand`` to lay on the runs among ``melds`` where no meld may pass ``longest``.
 
     Tries every length at each end of each run; the rest of the hand melds by itself (runs only).
@@ -446,7 +446,7 @@ def _limited_chains(hand, melds, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def defend(hand, melds, longest):  # type: ignore[no-untyped-def]
+def defend(hand, melds, longest):
     """Return the defender's least deadwood over all own melds and layoffs together (H9, H10).
 
     Once it is settled which sets are held and which fourth cards are laid on sets, laying off whatever chains onto
@@ -487,7 +487,7 @@ def defend(hand, melds, longest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def knock_discards(hand, now, allowed, limit, longest):  # type: ignore[no-untyped-def]
+def knock_discards(hand, now, allowed, limit, longest):
     """Return the cards of ``allowed`` whose discard leaves ``hand`` with deadwood within ``limit``, as a mask.
 
     A discard lowers the least deadwood by its own points at most, and by just those where it is in no possible
@@ -516,7 +516,7 @@ def knock_discards(hand, now, allowed, limit, longest):  # type: ignore[no-untyp
 
 
 @kernel
-def dearest(hand):  # type: ignore[no-untyped-def]
+def dearest(hand):
     """Return the points of the dearest card of ``hand``, 0 when it is empty."""
     ranks = hand | (hand >> 32)
     ranks = (ranks | (ranks >> 16)) & LANE
@@ -527,7 +527,7 @@ def dearest(hand):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def least_discards(hand, now, allowed, longest):  # type: ignore[no-untyped-def]
+def least_discards(hand, now, allowed, longest):
     """Return ``(cards, left)``: the discards among ``allowed`` that leave the least deadwood, and how much they leave.
 
     Arguments as for `knock_discards`; ``allowed`` must not be empty.

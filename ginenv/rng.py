@@ -18,7 +18,7 @@ _S30, _S27, _S31, _S32, _S1 = (np.uint64(n) for n in (30, 27, 31, 32, 1))
 
 
 @kernel
-def _hash(key, index):  # type: ignore[no-untyped-def]
+def _hash(key, index):
     x = np.uint64(key) + (np.uint64(index) + _S1) * _GOLDEN
     x = (x ^ (x >> _S30)) * _M1
     x = (x ^ (x >> _S27)) * _M2
@@ -26,13 +26,13 @@ def _hash(key, index):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mix(key, index):  # type: ignore[no-untyped-def]
+def mix(key, index):
     """Return a new key (int64, never negative) made of ``key`` and ``index``."""
     return np.int64(_hash(key, index) >> _S1)
 
 
 @kernel
-def below(key, index, n):  # type: ignore[no-untyped-def]
+def below(key, index, n):
     """Return the ``index``-th number of stream ``key``, uniform in 0 … n-1 (int64); n at most 2**32.
 
     The bias of the multiply-and-shift method is below n / 2**32, which no experiment here can see.
@@ -41,6 +41,6 @@ def below(key, index, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def uniform(key, index):  # type: ignore[no-untyped-def]
+def uniform(key, index):
     """Return the ``index``-th number of stream ``key``, uniform in [0, 1) (float64)."""
     return np.float64(_hash(key, index) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -25,12 +25,33 @@ RULES = np.dtype(
         ("deck", np.int64),
         *(
             (name, np.int32)
-            for name in (
-                "players ranks suits cards_dealt longest_meld knock_limit gin_bonus undercut_bonus "
-                "undercut_ties big_gin big_gin_bonus oklahoma ace_means_gin spades_double straight "
-                "discard_taken dead_stock turn_limit target hands box_bonus game_bonus shutout "
-                "shutout_bonus next_dealer"
-            ).split()
+            for name in [
+                "players",
+                "ranks",
+                "suits",
+                "cards_dealt",
+                "longest_meld",
+                "knock_limit",
+                "gin_bonus",
+                "undercut_bonus",
+                "undercut_ties",
+                "big_gin",
+                "big_gin_bonus",
+                "oklahoma",
+                "ace_means_gin",
+                "spades_double",
+                "straight",
+                "discard_taken",
+                "dead_stock",
+                "turn_limit",
+                "target",
+                "hands",
+                "box_bonus",
+                "game_bonus",
+                "shutout",
+                "shutout_bonus",
+                "next_dealer",
+            ]
         ),
     ],
     align=True,

@@ -15,7 +15,7 @@ _KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
 
 
 @kernel
-def score_knock(knocker_deadwood, defender_deadwood, rules):  # type: ignore[no-untyped-def]
+def score_knock(knocker_deadwood, defender_deadwood, rules):
     """Return ``(kind, points)`` of a knock with these counts, the points for whoever wins it (S1, S2)."""
     undercut = defender_deadwood < knocker_deadwood or (
         defender_deadwood == knocker_deadwood and rules["undercut_ties"] != 0
@@ -26,7 +26,7 @@ def score_knock(knocker_deadwood, defender_deadwood, rules):  # type: ignore[no-
 
 
 @kernel
-def settle_hands(knocker, defender, deck, rules, melds):  # type: ignore[no-untyped-def]
+def settle_hands(knocker, defender, deck, rules, melds):
     """Settle a knock by the two hands: what both lay down, and what it scores.
 
     Args:
@@ -57,13 +57,13 @@ def settle_hands(knocker, defender, deck, rules, melds):  # type: ignore[no-unty
 
 
 @kernel
-def settle(s, rules, knocker):  # type: ignore[no-untyped-def]
-    """Settle the hand in STATE ``s`` after ``knocker`` knocked: writes melds, laid, deadwood, points, kind and winner."""
+def settle(s, rules, knocker):
+    """Settle the hand in STATE ``s`` after ``knocker`` knocked: writes melds, laid, deadwood, points, kind and
+    winner.
+    """
     defender = 1 - knocker
     melds = s["melds"]
-    kind, points, own, other, laid = settle_hands(
-        s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds
-    )
+    kind, points, own, other, laid = settle_hands(s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds)
     s["laid"] = laid
     s["deadwood"][knocker] = own
     s["deadwood"][defender] = other
@@ -75,7 +75,7 @@ def settle(s, rules, knocker):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dead_hand(s):  # type: ignore[no-untyped-def]
+def dead_hand(s):
     """Write the result of a dead hand (S5): no points, no box, nobody's."""
     s["kind"] = _DEAD
     s["winner"] = NO_SEAT

@@ -27,7 +27,7 @@ from ginenv.state import (
 
 
 @kernel
-def is_legal(s, action):  # type: ignore[no-untyped-def]
+def is_legal(s, action):
     """Return whether ``action`` is legal for the seat to act in ``s`` (any int is answered)."""
     if action < 0 or action >= N_ACTIONS:
         return False
@@ -39,7 +39,7 @@ def is_legal(s, action):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def write_mask(s, mask):  # type: ignore[no-untyped-def]
+def write_mask(s, mask):
     """Write the legal actions of the seat to act, in a STATE or the mover's VIEW, to ``mask``.
 
     Args:
@@ -56,7 +56,7 @@ def write_mask(s, mask):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def step(s, rules, action):  # type: ignore[no-untyped-def]
+def step(s, rules, action):
     """Play ``action``, which must be legal, in STATE ``s``.
 
     At the end of a hand the phase is OVER, the result fields are set and the game's score is entered; the next hand is
@@ -78,7 +78,7 @@ def step(s, rules, action):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pass_upcard(s, rules):  # type: ignore[no-untyped-def]
+def _pass_upcard(s, rules):
     """Refuse the first upcard; when all have, the non-dealer must draw from the stock (H2)."""
     players = rules["players"]
     s["refused"][s["seat"]] |= BIT[s["upcard"]]
@@ -90,7 +90,7 @@ def _pass_upcard(s, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw(s, rules, take):  # type: ignore[no-untyped-def]
+def _draw(s, rules, take):
     """Draw from the stock or take the top discard, and work out the discards and knocks that follow."""
     seat = s["seat"]
     if take:
@@ -124,7 +124,7 @@ def _draw(s, rules, take):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _discard(s, rules, card):  # type: ignore[no-untyped-def]
+def _discard(s, rules, card):
     """Discard face up; the turn passes on, or the hand is dead (H11, H15)."""
     seat = s["seat"]
     s["hand"][seat] &= ~BIT[card]
@@ -148,7 +148,7 @@ def _discard(s, rules, card):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end(s, rules):  # type: ignore[no-untyped-def]
+def _end(s, rules):
     """Close the hand, whose result is written, and enter it in the game's score."""
     s["phase"] = OVER_PHASE
     s["choices"] = 0
@@ -158,5 +158,3 @@ def _end(s, rules):  # type: ignore[no-untyped-def]
     s["mid_deadwood"] = 0
     s["taken"] = 0
     enter_hand(s, rules)
-
-

@@ -67,14 +67,14 @@ _DEAD = int(Kind.DEAD)
 
 
 @kernel
-def relative_seat(seat, viewer, players):  # type: ignore[no-untyped-def]
+def relative_seat(seat, viewer, players):
     """Return ``seat`` as ``viewer`` counts: 0 is the viewer, 1 the next in turn (no division: this is a hot path)."""
     steps = np.int64(seat) - np.int64(viewer)
     return steps + players if steps < 0 else steps
 
 
 @kernel
-def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
+def look(s, rules, seat, v):
     """Write into VIEW ``v`` what ``seat`` may know of STATE ``s``.
 
     When a knock has ended the hand both hands lie on the table, so ``known`` holds them whole; the knocker's last
@@ -171,7 +171,7 @@ def look(s, rules, seat, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample_hidden(v, key, hands, stock):  # type: ignore[no-untyped-def]
+def sample_hidden(v, key, hands, stock):
     """Deal the unseen cards of VIEW ``v`` at random: a determinization, uniform over all that ``v`` allows.
 
     Args:

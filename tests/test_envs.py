@@ -123,7 +123,7 @@ def test_a_games_rewards_add_up_to_its_margin(rules):
     env = raw_env(rules=rules, episode="game")
     rng = np.random.default_rng(1)
     env.reset(seed=1)
-    earned = {name: 0.0 for name in env.agents}
+    earned = dict.fromkeys(env.agents, 0.0)
     for agent in env.agent_iter(max_iter=20_000):
         observation, reward, terminated, truncated, _ = env.last()
         earned[agent] += reward

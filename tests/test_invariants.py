@@ -35,7 +35,7 @@ LEDGER = 100
 
 
 @kernel
-def random_action(s, rules, style, key):  # type: ignore[no-untyped-def]
+def random_action(s, rules, style, key):
     """Return a legal action: uniform (style 0), knocking when it may (1), or discarding least deadwood (2)."""
     choices, discards, knocks = np.int64(s["choices"]), s["discards"], s["knocks"]
     if style > 0 and knocks != 0 and below(key, 1, 5) > 0:
@@ -53,7 +53,7 @@ def random_action(s, rules, style, key):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def random_play(s, rules, seed, n, kinds):  # type: ignore[no-untyped-def]
+def random_play(s, rules, seed, n, kinds):
     """Make ``n`` decisions, hand after hand and game after game, and check the STATE after each.
 
     Returns:

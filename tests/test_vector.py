@@ -25,7 +25,18 @@ from ginenv.view import VIEW, look
 from tests.common import ALL_RULES
 
 every_rules = pytest.mark.parametrize("r", ALL_RULES.values(), ids=ALL_RULES.keys())
-ARRAYS = "observations action_masks views seats rewards returns dones truncated kinds episodes".split()
+ARRAYS = [
+    "observations",
+    "action_masks",
+    "views",
+    "seats",
+    "rewards",
+    "returns",
+    "dones",
+    "truncated",
+    "kinds",
+    "episodes",
+]
 
 
 def play(tables: Tables, steps: int, after: Callable[[], None] = lambda: None, start: int = 0) -> None:

@@ -19,8 +19,8 @@ from ginenv.state import N_ACTIONS
 def env(illegal_reward: float = -1.0, **options: Any) -> AECEnv:
     """Return the environment in PettingZoo's usual wrappers.
 
-    An illegal action ends the episode, costs ``illegal_reward`` and gives the other seat nothing (I1, the way of PettingZoo's
-    wrapper); `raw_env` raises an error instead and changes nothing. ``options`` are those of `raw_env`.
+    An illegal action ends the episode, costs ``illegal_reward`` and gives the other seat nothing (I1, the way of
+    PettingZoo's wrapper); `raw_env` raises an error instead and changes nothing. ``options`` are those of `raw_env`.
     """
     wrapped: Any = raw_env(**options)
     wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=illegal_reward)
@@ -31,16 +31,17 @@ def env(illegal_reward: float = -1.0, **options: Any) -> AECEnv:
 class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
     """Gin rummy for PettingZoo.
 
-    Each seat is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``, int8 of
-    shape (108,), all zero off turn. A seat sees its own cards and what lies open; nothing else is in either.
+    Each seat is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``,
+    int8 of shape (108,), all zero off turn. A seat sees its own cards and what lies open; nothing else is in either.
 
     Args:
         rules: A preset's name or `Rules`.
         episode: ``"hand"`` or ``"game"`` (to the target, with the ledger's boxes and bonuses).
-        reward: ``"points"`` (zero-sum: what a hand scores; over a game they add up to its margin) or ``"win"`` (1, -1, and 0
-            for a dead hand, at the end).
+        reward: ``"points"`` (zero-sum: what a hand scores; over a game they add up to its margin) or ``"win"`` (1,
+            -1, and 0 for a dead hand, at the end).
         encoding: A name of `ginenv.encode.ENCODINGS`.
-        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints), or None. Drawings show what the seat to act sees.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints), or None. Drawings show what the seat to act
+            sees.
 
     Raises:
         ValueError: for an unknown option value, in one sentence.
@@ -99,7 +100,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {name: {} for name in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
         self.agent_selection = self.possible_agents[self._desk.seat]
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from gymnasium import spaces
 
@@ -24,14 +22,14 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
 @kernel
-def _observe(states, rules, seat, code, views, observation, mask):  # type: ignore[no-untyped-def]
+def _observe(states, rules, seat, code, views, observation, mask):
     look(states[0], rules[0], seat, views[0])
     encode(views[0], rules[0], code, observation)
     write_mask(views[0], mask)
 
 
 @kernel
-def _advance(states, rules, episode, reward, action, rewards):  # type: ignore[no-untyped-def]
+def _advance(states, rules, episode, reward, action, rewards):
     outcome = advance(states[0], rules[0], episode, reward, action, rewards)
     if outcome == NEXT_HAND:
         deal(states[0], rules[0])
@@ -42,9 +40,7 @@ def _advance(states, rules, episode, reward, action, rewards):  # type: ignore[n
 class Desk:
     """One table with its options. An environment holds one and adds its API's ways."""
 
-    def __init__(
-        self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None
-    ) -> None:
+    def __init__(self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None) -> None:
         self.rules = rules_named(rules)
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
@@ -100,7 +96,9 @@ class Desk:
         return int(_advance(self.states, self._rules, self.episode, self.reward, int(action), self.rewards))
 
     def observe(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off turn)."""
+        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off
+        turn).
+        """
         mask = np.zeros(N_ACTIONS, dtype=np.int8)
         _observe(self.states, self._rules, seat, self.encoding.code, self._views, self._codes, mask)
         return self._codes * self.encoding.scale, mask
@@ -111,7 +109,9 @@ class Desk:
         return self._views
 
     def render(self, seat: int, names: tuple[str, ...]) -> str | np.ndarray | None:
-        """Draw the table as ``seat`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for ``human``."""
+        """Draw the table as ``seat`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for
+        ``human``.
+        """
         view = self.view(seat)[0]
         if self.render_mode == "rgb_array":
             return drawing.rgb_array(view, self.rules, names=names)

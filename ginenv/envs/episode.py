@@ -24,28 +24,28 @@ def choice(name: str, value: str, there: tuple[str, ...]) -> int:
 
 
 @kernel
-def cut_short(s, rules):  # type: ignore[no-untyped-def]
+def cut_short(s, rules):
     """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
     return s["kind"] == _DEAD and s["n_stock"] > rules["dead_stock"]
 
 
 @kernel
-def advance(s, rules, episode, reward, action, rewards):  # type: ignore[no-untyped-def]
+def advance(s, rules, episode, reward, action, rewards):
     """Play a legal action and say what it earned.
 
     Args:
         s: A STATE record of a hand in play.
         rules: A RULES record.
         episode: Index in `EPISODES`.
-        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative; the last step of a game also adds what
-            boxes and bonuses change, so that a game's rewards add up to its margin. ``win``: 1 and -1 when
-            the episode ends, 0 for a dead hand.
+        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative; the last step of a game
+            also adds what boxes and bonuses change, so that a game's rewards add up to its margin. ``win``: 1 and -1
+            when the episode ends, 0 for a dead hand.
         action: A legal action id.
         rewards: Written: float32, shape (2,), by seat.
 
     Returns:
-        RUNNING; NEXT_HAND when the hand has ended and the game goes on, so that `ginenv.deal.deal` is due; ENDED; or TRUNCATED
-        where the limit on turns cut an episode of one hand short (H15).
+        RUNNING; NEXT_HAND when the hand has ended and the game goes on, so that `ginenv.deal.deal` is due; ENDED; or
+        TRUNCATED where the limit on turns cut an episode of one hand short (H15).
     """
     rewards[0] = 0
     rewards[1] = 0

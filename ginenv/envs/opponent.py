@@ -30,11 +30,15 @@ def find(opponent: str | Opponent) -> Opponent:
     """
     if not isinstance(opponent, str):
         if not isinstance(opponent, Opponent):
-            raise TypeError(f"opponent: {opponent!r} has no act(views, rules, keys); give an agent or a spec such as 'simple'")
+            raise TypeError(
+                f"opponent: {opponent!r} has no act(views, rules, keys); give an agent or a spec such as 'simple'"
+            )
         return opponent
     makers = entry_points(group="ginenv.agents")
     if not makers:
-        raise ValueError(f"opponent: no maker of agents is installed, so {opponent!r} means nothing: install this project")
+        raise ValueError(
+            f"opponent: no maker of agents is installed, so {opponent!r} means nothing: install this project"
+        )
     error: ValueError | None = None
     for maker in makers:
         try:

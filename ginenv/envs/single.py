@@ -19,12 +19,13 @@ from ginenv.state import N_ACTIONS
 LEARNER, OTHER = 0, 1
 
 
-class GinRummyEnv(gymnasium.Env[np.ndarray, int]):
+class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
     """Gin rummy against an opponent; made by ``gymnasium.make("ginenv/GinRummy-v0", opponent="simple")``.
 
-    Observations are float32 of shape (size,), see docs/encodings.md; ``info["action_mask"]`` and ``action_masks()`` give the legal
-    actions, as sb3-contrib's MaskablePPO wants them. The first dealer is drawn by chance, so seat 0 is no advantage.
-    A hand that the opponent ends before the learner's first decision is dealt again (rare; in a game it counts).
+    Observations are float32 of shape (size,), see docs/encodings.md; ``info["action_mask"]`` and ``action_masks()``
+    give the legal actions, as sb3-contrib's MaskablePPO wants them. The first dealer is drawn by chance, so seat 0
+    is no advantage. A hand that the opponent ends before the learner's first decision is dealt again (rare; in a
+    game it counts).
 
     Args:
         opponent: An agent, or its spec string.
@@ -32,8 +33,8 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, int]):
         episode: ``"hand"`` or ``"game"``.
         reward: ``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`.
         encoding: A name of `ginenv.encode.ENCODINGS`.
-        illegal_reward: None: an illegal action raises `IllegalAction` and changes nothing. A number: it ends the episode with
-            this reward (I1).
+        illegal_reward: None: an illegal action raises `IllegalAction` and changes nothing. A number: it ends the
+            episode with this reward (I1).
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
 
     Raises:
@@ -61,7 +62,9 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, int]):
         self._mask = np.zeros(N_ACTIONS, dtype=np.int8)
         self._decisions = 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode; ``seed`` begins a repeatable sequence of episodes."""
         super().reset(seed=seed)
         if options:
@@ -74,7 +77,7 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, int]):
             if outcome == RUNNING:
                 return self._seen()
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play ``action``, then the opponent until the learner is due again."""
         try:
             outcome = self._desk.act(int(action))

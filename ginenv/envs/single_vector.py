@@ -27,9 +27,10 @@ from ginenv.view import VIEW, look
 class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """``num_envs`` tables in step; made by ``gymnasium.make_vec("ginenv/GinRummy-v0", num_envs=…)``.
 
-    Options are those of `ginenv.envs.single.GinRummyEnv`, and table ``i`` seeded with ``s`` plays what a single environment
-    seeded with ``mix(s, i)`` plays, whatever the number of tables. A finished table is dealt anew in the same step
-    (AutoresetMode.SAME_STEP): its last observation is in ``info["final_obs"]``. ``info["action_mask"]`` is int8, (num_envs, 108).
+    Options are those of `ginenv.envs.single.GinRummyEnv`, and table ``i`` seeded with ``s`` plays what a single
+    environment seeded with ``mix(s, i)`` plays, whatever the number of tables. A finished table is dealt anew in the
+    same step (AutoresetMode.SAME_STEP): its last observation is in ``info["final_obs"]``. ``info["action_mask"]`` is
+    int8, (num_envs, 108).
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -67,7 +68,9 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._outcomes = np.zeros(num_envs, dtype=np.int64)
         self._earned = np.zeros((num_envs, 2), dtype=np.float32)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode at every table; ``seed`` begins a repeatable sequence of them."""
         if options:
             raise ValueError(f"reset: there are no options, and {', '.join(options)} was given")
@@ -135,8 +138,8 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _play(self, tables: np.ndarray, actions: np.ndarray) -> None:
         bad = _play_all(
-            self._states, self.rules.record, self._episode, self._reward, tables, actions.astype(np.int64), self._earned,
-            self._outcomes,
+            self._states, self.rules.record, self._episode, self._reward, tables, actions.astype(np.int64),
+            self._earned, self._outcomes,
         )  # fmt: skip
         if bad >= 0:
             why = why_illegal(self._states[tables[bad]], self.rules, int(actions[bad]))
@@ -151,13 +154,13 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
 
 @kernel
-def _begin_all(states, rules, tables, seeds, episodes):  # type: ignore[no-untyped-def]
+def _begin_all(states, rules, tables, seeds, episodes):
     for i in tables:
         new_game(states[i], rules, mix(seeds[i], episodes[i]))
 
 
 @kernel
-def _look_all(states, rules, tables, seeds, episodes, decisions, views, keys):  # type: ignore[no-untyped-def]
+def _look_all(states, rules, tables, seeds, episodes, decisions, views, keys):
     for n in range(tables.shape[0]):
         i = tables[n]
         look(states[i], rules, OTHER, views[n])
@@ -165,7 +168,7 @@ def _look_all(states, rules, tables, seeds, episodes, decisions, views, keys):  
 
 
 @kernel
-def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes):  # type: ignore[no-untyped-def]
+def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes):
     """Play all actions, or none: then the index of the first illegal one is returned, else -1."""
     for n in range(tables.shape[0]):
         if not is_legal(states[tables[n]], actions[n]):
@@ -184,7 +187,7 @@ def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes)
 
 
 @kernel
-def _observe_all(states, rules, code, views, codes, masks):  # type: ignore[no-untyped-def]
+def _observe_all(states, rules, code, views, codes, masks):
     for i in range(states.shape[0]):
         look(states[i], rules, LEARNER, views[i])
         encode(views[i], rules, code, codes[i])

@@ -1,10 +1,10 @@
 """`Tables`: thousands of tables stepped by one kernel call, for self-play (both seats are yours).
 
-    >>> tables = Tables(1024, "modern", seed=7, encoding="features-v1")
-    >>> while learning:
-    ...     actions = choose(tables.observations, tables.action_masks)  # for tables.seats
-    ...     tables.step(actions)
-    ...     learn(tables.rewards, tables.dones, tables.returns)
+>>> tables = Tables(1024, "modern", seed=7, encoding="features-v1")
+>>> while learning:
+...     actions = choose(tables.observations, tables.action_masks)  # for tables.seats
+...     tables.step(actions)
+...     learn(tables.rewards, tables.dones, tables.returns)
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _POINTS = REWARDS.index("points")
 
 
 @kernel
-def episode_seed(seed, table, episode):  # type: ignore[no-untyped-def]
+def episode_seed(seed, table, episode):
     """Return the game's seed (`ginenv.deal.new_game`) of a table's ``episode``-th episode, both from 0."""
     return mix(mix(seed, table), episode)
 
 
 @kernel
-def _show(s, rules, code, view, observation, mask):  # type: ignore[no-untyped-def]
+def _show(s, rules, code, view, observation, mask):
     """Write VIEW, encoding and legal actions of the seat to act."""
     look(s, rules, s["seat"], view)
     encode(view, rules, code, observation)
@@ -49,7 +49,7 @@ def _show(s, rules, code, view, observation, mask):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _begin(states, rules, seed, episodes, code, views, observations, masks, seats):  # type: ignore[no-untyped-def]
+def _begin(states, rules, seed, episodes, code, views, observations, masks, seats):
     """Deal at every table the episode whose number stands in ``episodes``."""
     for i in range(states.shape[0]):
         s = states[i]
@@ -59,7 +59,7 @@ def _begin(states, rules, seed, episodes, code, views, observations, masks, seat
 
 
 @kernel
-def _first_illegal(states, actions):  # type: ignore[no-untyped-def]
+def _first_illegal(states, actions):
     """Return the first table whose action is illegal; -1 when there is none."""
     for i in range(states.shape[0]):
         if not is_legal(states[i], actions[i]):
@@ -68,7 +68,7 @@ def _first_illegal(states, actions):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _step_all(  # type: ignore[no-untyped-def]
+def _step_all(
     states, rules, seed, episodes, options, actions, views, observations, masks, seats, rewards, returns,
     dones, truncated, kinds,
 ):  # fmt: skip
@@ -100,7 +100,7 @@ def _step_all(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _nth(mask, n):  # type: ignore[no-untyped-def]
+def _nth(mask, n):
     """Return ``mask`` less its ``n`` lowest bits."""
     for _ in range(n):
         mask &= mask - 1
@@ -108,7 +108,7 @@ def _nth(mask, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def random_actions(views, key, out):  # type: ignore[no-untyped-def]
+def random_actions(views, key, out):
     """Choose for each VIEW of a seat to act any of its legal actions, with equal chance.
 
     Args:
