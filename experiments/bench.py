@@ -40,6 +40,9 @@ from ginenv.view import VIEW
 TABLES = 1024
 HANDS = 4096
 """Hands in one repeat of the deadwood kernel."""
+AEC_STEPS = 50
+PEER_HANDS = 5
+"""Hands of OpenSpiel's simple bot in one repeat, the same ones each time."""
 
 FRESH = {
     "vector": (
@@ -167,13 +170,13 @@ def aec_steps() -> Work:
     rng = random.Random(1)
 
     def work() -> int:
-        for _ in range(200):
+        for _ in range(AEC_STEPS):
             observation, _, terminated, truncated, _ = env.last()
             if terminated or truncated:
                 env.reset()
                 continue
             env.step(rng.choice(observation["action_mask"].nonzero()[0].tolist()))
-        return 200
+        return AEC_STEPS
 
     return work
 
@@ -235,9 +238,10 @@ class OpenSpiel:
         bots = [self.pyspiel.make_simple_gin_rummy_bot(self.game.get_parameters(), seat) for seat in (0, 1)]
 
         def work() -> int:
-            for _ in range(5):
+            self.seed = 0
+            for _ in range(PEER_HANDS):
                 self._evaluate(bots)
-            return 5
+            return PEER_HANDS
 
         return work
 
@@ -246,16 +250,17 @@ class OpenSpiel:
         bots = [self.pyspiel.make_simple_gin_rummy_bot(self.game.get_parameters(), seat) for seat in (0, 1)]
 
         def work() -> int:
-            for _ in range(5):
+            rng = random.Random(1)
+            for _ in range(PEER_HANDS):
                 state = self.root.clone()
                 for bot in bots:
                     bot.restart()
                 while not state.is_terminal():
                     if state.is_chance_node():
-                        state.apply_action(self.rng.choice(state.legal_actions()))
+                        state.apply_action(rng.choice(state.legal_actions()))
                     else:
                         state.apply_action(bots[state.current_player()].step(state))
-            return 5
+            return PEER_HANDS
 
         return work
 
@@ -413,7 +418,7 @@ HEAD = ("what", "target", "ours (best)", "median", "unit", "met", "peer", "their
 
 def rows(found: list[Figure]) -> list[tuple[str, ...]]:
     """Return the figures as rows of text; what a second peer repeats is left out."""
-    out = []
+    out = list[tuple[str, ...]]()
     last = ""
     for f in found:
         ours = ("", "", "", "", "", "", "") if f.what == last else (

@@ -186,12 +186,12 @@ def _play_in_step(a: Agent, b: Agent, rules: Rules, seed: int, first: int, games
     starters = np.zeros(n, dtype=np.int64)
     hands: list[np.ndarray] = []
     keys = np.zeros((n, 2), dtype=np.int64)
-    for i in range(n):
-        pair = first + i // 2
-        flat[i]["a_seat"] = i % 2
-        begin_game(states[i], record, seed, pair, flat[i])
-        starters[i] = states[i]["first"]
-        keys[i] = side_key(seed, pair, A), side_key(seed, pair, B)
+    for game_number in range(n):
+        pair = first + game_number // 2
+        flat[game_number]["a_seat"] = game_number % 2
+        begin_game(states[game_number], record, seed, pair, flat[game_number])
+        starters[game_number] = states[game_number]["first"]
+        keys[game_number] = side_key(seed, pair, A), side_key(seed, pair, B)
     running = np.ones(n, dtype=bool)
     row = np.zeros(1, dtype=HAND)
     while running.any():

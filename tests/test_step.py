@@ -119,7 +119,7 @@ def test_H1_to_H8_H11_H14_H15_S1_to_S5_G1_to_G5_in_step_with_the_oracle(name):
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", ALL_RULES)
 def test_H1_to_G8_many_hands_in_step_with_the_oracle(name):
-    check_games(ALL_RULES[name], 2, 300)
+    check_games(ALL_RULES[name], 2, 120)
 
 
 # --- Rule by rule, with decks that say what comes ---------------------------------------------------
