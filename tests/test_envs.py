@@ -92,6 +92,16 @@ def test_I1_raw_env_refuses_an_illegal_action_and_changes_nothing():
     assert env._desk.states.tobytes() == before
 
 
+def test_order_and_bounds_are_enforced():
+    env = gin_rummy_v0.env()
+    with pytest.raises(AttributeError, match=r"before the first reset\(\)"):
+        env.step(0)
+    env.reset(seed=1)
+    for action in (None, -1, 108):
+        with pytest.raises(ValueError, match="0 to 107"):
+            env.step(action)
+
+
 def test_I1_wrapped_env_ends_the_hand_with_a_loss():
     env = gin_rummy_v0.env(illegal_reward=-25.0)
     env.reset(seed=1)
@@ -99,6 +109,11 @@ def test_I1_wrapped_env_ends_the_hand_with_a_loss():
     env.step(0)  # PettingZoo logs a warning
     assert env.rewards[mover] == -25.0
     assert all(env.terminations.values())
+    rewards = {}
+    for agent in env.agent_iter():
+        rewards[agent] = env.last()[1]
+        env.step(None)
+    assert rewards == {mover: -25.0, "player_1" if mover == "player_0" else "player_0": 0.0}
 
 
 @pytest.mark.parametrize("reward", ["points", "win"])

@@ -15,7 +15,7 @@ from ginenv.rng import mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_named
 from ginenv.state import N_ACTIONS, new_states
-from ginenv.step import write_mask
+from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
@@ -80,6 +80,10 @@ class Desk:
         """Return a key for the randomness of an opponent in this episode, unrelated to the cards."""
         assert self._seed is not None
         return int(mix(mix(self._seed, self._episodes), 1 << 43))
+
+    def is_legal(self, action: int) -> bool:
+        """Return whether ``action`` is legal for the seat to act."""
+        return bool(is_legal(self.states[0], int(action)))
 
     def act(self, action: int) -> int:
         """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
