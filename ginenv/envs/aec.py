@@ -143,8 +143,8 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
 class env(raw_env):  # noqa: N801 - PettingZoo's name
     """`raw_env` made safe for training loops: an illegal action ends the episode instead of raising (I1).
 
-    It does what PettingZoo's chain of wrappers (illegal moves, bounds, order) does, in one class: passing each attribute
-    through three wrappers took four times as long as the game.
+    It does what PettingZoo's chain of wrappers (illegal moves, bounds, order) does, in one class: passing each
+    attribute through three wrappers took four times as long as the game.
 
     Args:
         illegal_reward: What the seat that acts illegally is given; the other gets nothing.
