@@ -389,7 +389,7 @@ def figures(quick: bool) -> tuple[list[Figure], list[str]]:
     _say(what)
     works = {"ours": aec_steps()} | ({"RLCard, no wrappers": card()} if card else {})
     note = "PettingZoo 1.26's own gin_rummy_v4, gone in 1.27, ran 3,300 to 4,600"
-    out += _figure(what, "steps/s", 40_000, measure(works, seconds), "three wrappers and `last` in Python", note)
+    out += _figure(what, "steps/s", 40_000, measure(works, seconds), "`last` and `step` in Python", note)
 
     for name in FRESH:
         _say(FRESH[name][1] + ", fresh processes")

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ginenv.envs.desk import RENDER_MODES, Desk
+from ginenv.envs.desk import ILLEGAL, RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, TRUNCATED
 from ginenv.rules import Rules
 from ginenv.state import N_ACTIONS
@@ -110,7 +110,10 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
             return
         if action is None:
             raise ValueError(f"{agent} is due to act, and None is no action: see its action_mask")
-        outcome = self._desk.act(action)
+        outcome = self._desk.play(action)
+        if outcome == ILLEGAL:
+            self._refuse(agent, action)
+            return
         self._cumulative_rewards[agent] = 0.0
         for seat, name in enumerate(self.possible_agents):
             self.rewards[name] = float(self._desk.rewards[seat])
@@ -120,6 +123,10 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
+
+    def _refuse(self, agent: str, action: int) -> None:
+        """Answer an illegal action: an error here, a loss in `env`."""
+        raise self._desk.illegal(action)
 
     def render(self) -> str | np.ndarray | None:
         """Draw the table as the seat to act sees it, in the ``render_mode``."""
@@ -155,21 +162,9 @@ class env(raw_env):  # noqa: N801 - PettingZoo's name
         super().__init__(**options)
         self._illegal_reward = illegal_reward
 
-    def step(self, action: int | None) -> None:
-        """Play ``action`` for ``agent_selection``; an illegal one is a loss.
-
-        Raises:
-            ValueError: when the action is no number from 0 to 107.
-        """
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
-        if action is None or not 0 <= action < N_ACTIONS:
+    def _refuse(self, agent: str, action: int) -> None:
+        if not 0 <= action < N_ACTIONS:
             raise ValueError(f"{agent}: {action!r} is no action: they run from 0 to {N_ACTIONS - 1}")
-        if self._desk.is_legal(action):
-            super().step(action)
-            return
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {name: self._illegal_reward if name == agent else 0.0 for name in self.agents}

@@ -19,6 +19,7 @@ from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
+ILLEGAL = -1
 
 
 @kernel
@@ -30,6 +31,8 @@ def _observe(states, rules, seat, code, views, observation, mask):
 
 @kernel
 def _advance(states, rules, episode, reward, action, rewards):
+    if not is_legal(states[0], action):
+        return ILLEGAL
     outcome = advance(states[0], rules[0], episode, reward, action, rewards)
     if outcome == NEXT_HAND:
         deal(states[0], rules[0])
@@ -81,23 +84,24 @@ class Desk:
         assert self._seed is not None
         return int(mix(mix(self._seed, self._episodes), 1 << 43))
 
-    def is_legal(self, action: int) -> bool:
-        """Return whether ``action`` is legal for the seat to act."""
-        return bool(is_legal(self.states[0], int(action)))
-
-    def act(self, action: int) -> int:
+    def play(self, action: int) -> int:
         """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
 
         Returns:
-            RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`).
-
-        Raises:
-            IllegalAction: naming the action and the reason; nothing has changed (I1).
+            RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`); ILLEGAL when nothing was played and nothing has changed.
         """
-        why = why_illegal(self.states[0], self.rules, int(action))
-        if why is not None:
-            raise IllegalAction(why)
         return int(_advance(self.states, self._rules, self.episode, self.reward, int(action), self.rewards))
+
+    def act(self, action: int) -> int:
+        """Do as `play`, but raise `IllegalAction` for an illegal action, naming it and the reason (I1)."""
+        outcome = self.play(action)
+        if outcome == ILLEGAL:
+            raise self.illegal(action)
+        return outcome
+
+    def illegal(self, action: int) -> IllegalAction:
+        """Return the error that says why ``action`` is illegal now."""
+        return IllegalAction(why_illegal(self.states[0], self.rules, int(action)))
 
     def observe(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off
