@@ -88,7 +88,7 @@ class Desk:
         """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
 
         Returns:
-            RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`); ILLEGAL when nothing was played and nothing has changed.
+            RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`); ILLEGAL when nothing was played.
         """
         return int(_advance(self.states, self._rules, self.episode, self.reward, int(action), self.rewards))
 
