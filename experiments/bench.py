@@ -452,13 +452,15 @@ METHOD = (
 MARKERS = ("<!-- bench -->", "<!-- /bench -->")
 
 
-def put_between_markers(file: Path, text: str) -> None:
-    """Replace what stands between the markers of ``file``. Raises ValueError when they are not there."""
+def parts_around_table(file: Path) -> tuple[str, str]:
+    """Return what stands before and behind the table of ``file``. Raises ValueError when it has no place for one."""
+    if not file.is_file():
+        raise ValueError(f"--markdown {file}: there is no such file; give one with {MARKERS[0]} and {MARKERS[1]} in it")
     head, begin, rest = file.read_text(encoding="utf-8").partition(MARKERS[0])
     _, end, tail = rest.partition(MARKERS[1])
     if not begin or not end:
-        raise ValueError(f"{file} has no {MARKERS[0]} … {MARKERS[1]} to put the table between")
-    file.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+        raise ValueError(f"--markdown {file}: it has no {MARKERS[0]} … {MARKERS[1]} to put the table between")
+    return head + begin, end + tail
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -475,6 +477,11 @@ def main(arguments: list[str] | None = None) -> int:
         help="a table on stdout, or put between the markers of FILE (docs/speed.md)",
     )
     options = parser.parse_args(arguments)
+    file = Path(options.markdown) if options.markdown not in (None, "-") else None
+    try:
+        head, tail = parts_around_table(file) if file else ("", "")
+    except ValueError as error:
+        parser.error(str(error))
     found, missing = figures(options.quick)
     if options.json:
         print(json.dumps(document(found, missing), ensure_ascii=False, indent=1))
@@ -483,10 +490,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.markdown:
         lines = ["| " + " | ".join(row) + " |" for row in (HEAD, ("---",) * len(HEAD), *rows(found))]
         text = "\n".join([METHOD, "", f"Machine: {where}.", "", *lines, *missing])
-        if options.markdown == "-":
+        if file is None:
             print(text)
         else:
-            put_between_markers(Path(options.markdown), text)
+            new = file.with_name(file.name + ".new")
+            new.write_text(f"{head}\n{text}\n{tail}", encoding="utf-8")
+            new.replace(file)
         return 0
     table = [HEAD, *rows(found)]
     widths = [max(len(row[i]) for row in table) for i in range(len(HEAD) - 1)]
