@@ -120,7 +120,7 @@ def choose(view, rules, params, key):
     choices = view["choices"]
     if view["phase"] != DISCARD_PHASE:
         if (choices >> TAKE) & 1 == 1:
-            bit = BIT[view["pile"][0]]
+            bit = BIT[view["top"]]
             if meldable(hand | bit) & bit != 0:
                 now = deadwood(hand, longest)
                 # Melded in the best arrangement: without it, the eleven are worse off by more than its points.

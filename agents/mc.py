@@ -20,7 +20,7 @@ from agents.playout import decision_key
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import choose as simple_choose
 from agents.worlds import make_state, sample_worlds, set_hidden
-from ginenv.cards import BIT, lowest
+from ginenv.cards import BIT, NO_CARD, lowest
 from ginenv.jit import kernel
 from ginenv.melds import deadwood, least_discards
 from ginenv.rng import mix
@@ -53,8 +53,8 @@ def glance(s, v):
     v["turn"] = turn
     v["own_turn"] = (turn + 1) // 2 if s["first"] == s["seat"] else turn // 2
     v["hand"] = s["hand"][s["seat"]]
-    if s["n_pile"] > 0:
-        v["pile"][0] = s["order"][ORDER - s["n_pile"]]
+    v["thrown"][0] = s["thrown"][s["seat"]]
+    v["top"] = s["order"][ORDER - s["n_pile"]] if s["n_pile"] > 0 else NO_CARD
     v["discards"] = s["discards"]
     v["knocks"] = s["knocks"]
     v["choices"] = s["choices"]

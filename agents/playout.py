@@ -8,7 +8,7 @@ from ginenv.jit import kernel
 from ginenv.rng import mix
 from ginenv.state import OVER_PHASE
 from ginenv.step import is_legal, step
-from ginenv.view import look
+from ginenv.view import look, look_again
 
 NO_FORFEIT = -1
 
@@ -24,22 +24,28 @@ def decision_key(s, side_key):
 
 
 @kernel
-def play_hand(s, rules, v, policy0, params0, key0, policy1, params1, key1):
+def play_hand(s, rules, views, policy0, params0, key0, policy1, params1, key1):
     """Play the hand in STATE ``s`` to its end.
 
     Args:
         s: A STATE record of a hand in play; changed.
         rules: A RULES record.
-        v: A VIEW record for scratch.
+        views: VIEW, shape (2,), scratch: what each seat sees.
         policy0, params0, key0: Policy, its params and its stream of randomness, for seat 0.
         policy1, params1, key1: The same for seat 1.
 
     Returns:
         `NO_FORFEIT`, or the seat whose policy chose an illegal action (the hand is then left as it stands).
     """
+    met = 0  # seats that have been to act, as bits
     while s["phase"] != OVER_PHASE:
         seat = s["seat"]
-        look(s, rules, seat, v)
+        v = views[seat]
+        if (met >> seat) & 1 == 1:
+            look_again(s, rules, seat, v)
+        else:
+            look(s, rules, seat, v)
+            met |= 1 << seat
         if seat == 0:
             action = policy0(v, rules, params0, decision_key(s, key0))
         else:

@@ -26,6 +26,8 @@ from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, DRAW, FROM_PILE, KNOCK
 def repeated_discards(view):
     """Return the cards whose discard would repeat an unordered {drawn, discarded} pair of the viewer's own turns."""
     drawn = np.int64(view["drawn"])
+    if view["thrown"][0] & BIT[drawn] == 0:
+        return 0  # a pair can only come again with a card that one has thrown away before
     players = np.int64(view["players"])
     last = np.int64(view["turn"]) - 1  # the present turn
     cards = 0
@@ -47,7 +49,7 @@ def choose(view, rules, params, key):
     if view["phase"] != DISCARD_PHASE:
         choices = view["choices"]
         if (choices >> TAKE) & 1 == 1:
-            bit = BIT[view["pile"][0]]
+            bit = BIT[view["top"]]
             if meldable(view["hand"] | bit) & bit != 0:
                 return TAKE
         return DRAW if (choices >> DRAW) & 1 == 1 else PASS

@@ -169,7 +169,7 @@ def make_state(v, rules, hand, stock, s):
         s["throws"][i] = v["throws"][i]
     n_pile = np.int64(v["n_pile"])
     for i in range(n_pile):
-        s["order"][ORDER - n_pile + i] = v["pile"][i]
+        s["order"][ORDER - 1 - i] = v["pile"][i]
     s["hand_number"] = v["hand_number"]
     s["turn"] = v["turn"]
     s["n_stock"] = v["n_stock"]

@@ -151,7 +151,7 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
     """Play the pairs ``first`` … first+n-1 into ``games``, shape (n, 2); hands while there is room. Returns the
     hands.
     """
-    s, v = states[0], views[0]
+    s = states[0]
     n_hands = 0
     keep = hands.shape[0] - 1  # the last record is scratch
     for n in range(games.shape[0]):
@@ -164,9 +164,9 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
             while True:
                 starter = np.int64(s["first"])
                 if swap == 0:
-                    forfeit = play_hand(s, rules, v, policy_a, params_a, key_a, policy_b, params_b, key_b)
+                    forfeit = play_hand(s, rules, views, policy_a, params_a, key_a, policy_b, params_b, key_b)
                 else:
-                    forfeit = play_hand(s, rules, v, policy_b, params_b, key_b, policy_a, params_a, key_a)
+                    forfeit = play_hand(s, rules, views, policy_b, params_b, key_b, policy_a, params_a, key_a)
                 if forfeit == NO_FORFEIT:
                     enter_result(s, rules, starter, game, hands[min(n_hands, keep)])
                     n_hands += 1
@@ -261,7 +261,7 @@ def play_pairs(
         hands = np.zeros(room, dtype=HAND)
         used: int = _play_native(
             a.policy, a.params, b.policy, b.params, rules.record, seed, first, games, hands,
-            new_states(1), np.zeros(1, dtype=VIEW),
+            new_states(1), np.zeros(2, dtype=VIEW),
         )  # fmt: skip
         if not keep_hands:
             return games, hands[:0]

@@ -182,7 +182,7 @@ def _fourth_row(words, at, a, b1, b2, b4):
 
 @kernel
 def _first_row(v, suit):
-    top = BIT[v["pile"][0]] if v["n_pile"] > 0 else 0
+    top = BIT[v["top"]] if v["n_pile"] > 0 else 0
     return _row(v["hand"], top, v["in_pile"] & ~top, v["unseen"], suit)
 
 
@@ -316,7 +316,7 @@ def _features(v, rules, out):
 
     mid_turn = v["phase"] == DISCARD_PHASE and v["mover"] == 0
     drawing = v["phase"] == UPCARD_PHASE or v["phase"] == DRAW_PHASE
-    top = BIT[v["pile"][0]] if v["n_pile"] > 0 and drawing else 0
+    top = BIT[v["top"]] if v["n_pile"] > 0 and drawing else 0
     least_taking, top_melded = 127, 0
     if top != 0:  # the hand with the card that can be taken, in the place of the hand's own numbers
         _, melded = deadwoods_without(hand | top, longest, out, first, stride)
@@ -364,7 +364,7 @@ def _history(v, rules, out):
         rest &= rest - 1
         out[card + _SUIT[card] * (_HISTORY_SUIT - 13)] = 1
     if v["n_pile"] > 0:
-        card = np.int64(v["pile"][0])
+        card = np.int64(v["top"])
         out[13 + card + _SUIT[card] * (_HISTORY_SUIT - 13)] = 1
     turn, first = np.int64(v["turn"]), np.int64(v["first"])
     common = _SUITS * _HISTORY_SUIT

@@ -157,10 +157,17 @@ def deadwood(hand, longest):
         longest: Longest meld allowed, 3 to 13 (C6).
     """
     best = loose_in_runs(hand, longest)
-    if set_ranks(hand) == 0:
+    # Most hands have no rank to make a set of, or one in just three suits. Both go the same way here: whether a set is
+    # there is a coin toss that no branch predictor can call, and costs more than four look-ups for nothing.
+    ranks = set_ranks(hand)
+    rank = count((ranks & -ranks) - 1)
+    row = min(longest, 4) - 3
+    suits = suits_of(hand, rank & 15)
+    best = min(best, loose_in_runs(hand & ~(_SETS[row, suits, 1] << (rank & 15)), longest))
+    if ranks & (ranks - 1) == 0 and _SET_COUNT[row, suits] <= 2:
         return best
     choices = set_choices(hand, longest)
-    for way in range(1, choices[0]):
+    for way in range(2, choices[0]):
         s1, s2, s3 = chosen_sets(choices, way)
         best = min(best, loose_in_runs(hand & ~(s1 | s2 | s3), longest))
     return best
@@ -281,10 +288,6 @@ def _best_runs(lane, deck, kept, longest):
     Returns:
         ``(runs, starts)``: all cards in runs, and the lowest card of each run.
     """
-    if longest >= NO_LIMIT:
-        inner = lane & (lane << 1) & (lane >> 1)
-        runs = inner | (inner << 1) | (inner >> 1)
-        return runs, runs & ~(runs << 1)
     # Every way to cover the lane by runs of 3 to `longest`, depth first with an explicit stack. Fields: cards
     # still to decide, cards in runs, their starts.
     stack = np.empty((160, 3), np.int64)
@@ -348,12 +351,12 @@ def arrange(hand, deck, longest, melds):
     """
     others = deck & ~hand
     choices = set_choices(hand, longest)
-    best, best_layoffs = 1 << 30, 1 << 30
+    least = deadwood(hand, longest)
+    best_layoffs = 1 << 30
     for way in range(choices[0]):
         s1, s2, s3 = chosen_sets(choices, way)
         rest = hand & ~(s1 | s2 | s3)
-        loose = loose_in_runs(rest, longest)
-        if loose > best:
+        if loose_in_runs(rest, longest) > least:
             continue
         on_sets = np.int64(0)  # a plain 0 would have Numba compile what it is passed to twice
         for one in (s1, s2, s3):
@@ -361,13 +364,18 @@ def arrange(hand, deck, longest, melds):
                 on_sets |= fourth_card(one, longest) & others
         layoffs = on_sets
         runs, starts = np.int64(0), np.int64(0)
-        for suit in range(4):
-            lane = rest & (LANE << (16 * suit))
-            if _LOOSE[2, lane >> (16 * suit)] == total(lane):
-                continue  # no run in this suit
-            lane_runs, lane_starts = _best_runs(lane, others, on_sets, longest)
-            runs |= lane_runs
-            starts |= lane_starts
+        if longest >= NO_LIMIT:  # each row of three or more is one run
+            inner = rest & (rest << 1) & (rest >> 1)
+            runs = inner | (inner << 1) | (inner >> 1)
+            starts = runs & ~(runs << 1)
+        else:
+            for suit in range(4):
+                lane = rest & (LANE << (16 * suit))
+                if _LOOSE[2, lane >> (16 * suit)] == total(lane):
+                    continue  # no run in this suit
+                lane_runs, lane_starts = _best_runs(lane, others, on_sets, longest)
+                runs |= lane_runs
+                starts |= lane_starts
         todo = starts
         while todo != 0:
             first = todo & -todo
@@ -375,8 +383,8 @@ def arrange(hand, deck, longest, melds):
             run = run_from(first, runs, starts)
             layoffs |= extend(run, others) if longest >= NO_LIMIT else _reach(run, others, longest)
         n_layoffs = count(layoffs)
-        if loose < best or n_layoffs < best_layoffs:
-            best, best_layoffs = loose, n_layoffs
+        if n_layoffs < best_layoffs:
+            best_layoffs = n_layoffs
             n = 0
             for one in (s1, s2, s3):
                 if one != 0:
@@ -389,7 +397,7 @@ def arrange(hand, deck, longest, melds):
                 n += 1
             for empty in range(n, MAX_MELDS):
                 melds[empty] = 0
-    return best
+    return least
 
 
 @kernel

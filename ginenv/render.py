@@ -128,7 +128,7 @@ def ansi(
         color: Print hearts and diamonds red, by ANSI escapes.
     """
     rows, result = _rows(view, rules, shown, names)
-    pile = [card_text(int(c)) for c in view["pile"] if c != NO_CARD]
+    pile = [card_text(int(c)) for c in view["pile"][: view["n_pile"]][::-1]]
     more = " …" if len(pile) > 6 else ""
     lines = [f"hand {_hand_number(view)}, turn {int(view['turn'])}, {_limit(view)}"]
     lines += [_row_text(row) for row in rows[1:]]
@@ -231,8 +231,8 @@ def _draw_middle(shapes: list[tuple[Any, ...]], view: Any, rows: list[_Row], res
     x = 120
     if n_pile:
         if n_pile > 1:
-            shapes.append(("card", x + 3, top + 3, int(view["pile"][1])))
-        shapes.append(("card", x, top, int(view["pile"][0])))
+            shapes.append(("card", x + 3, top + 3, int(view["pile"][n_pile - 2])))
+        shapes.append(("card", x, top, int(view["top"])))
     shapes.append(("text", x + 52, top + 6, 2, _WHITE, str(n_pile)))
     shapes.append(("text", x + 52, top + 26, 1, _PALE, "pile"))
     x = 220

@@ -218,7 +218,7 @@ def test_planes_and_scalars(r):
     for s in random_states(r, 5, 2)[::3]:
         for seat in (0, 1):
             v = view_of(s, r, seat)[0]
-            pile = [int(c) for c in v["pile"][: v["n_pile"]]]
+            pile = [int(c) for c in v["pile"][: v["n_pile"]]][::-1]
             assert set(card_list(int(v["in_pile"]))) == set(pile)
             want = {
                 "hand": card_list(int(s["hand"][seat])),
@@ -333,7 +333,7 @@ def test_features(r):
             now = deadwood(v["hand"], r.longest_meld)
             least = min(without[divmod(c, 13)] for c in hand) if mid_turn else now
             taking = least
-            top = int(v["pile"][0])
+            top = int(v["top"])
             if s["phase"] in (Phase.UPCARD, Phase.DRAW) and v["n_pile"]:
                 eleven = int(v["hand"]) | int(BIT[top])
                 taking = min(deadwood(eleven & ~int(BIT[c]), r.longest_meld) for c in [*hand, top])

@@ -101,13 +101,13 @@ def test_rollouts_are_hands_of_simple(name):
     """Whose quick look at the table must tell it all that it reads: the same keys, the same result."""
     rules = ALL_RULES[name]
     own, rival = make("simple:early=10,until=4,late=0"), make("simple")
-    s, t, v = new_states(1)[0], new_states(1)[0], np.zeros(2, dtype=VIEW)
+    s, t, v = new_states(1)[0], new_states(1)[0], np.zeros(3, dtype=VIEW)
     for seed in range(30):
         new_game(s, rules.record, 900 + seed)
         new_game(t, rules.record, 900 + seed)
-        look(t, rules.record, int(t["seat"]), v[1])
-        end = play_hand(s, rules.record, v[0], own.policy, own.params, 7, rival.policy, rival.params, 7)
-        points = finish_hand(t, rules.record, v[1], own.params, rival.params, 7)
+        look(t, rules.record, int(t["seat"]), v[2])
+        end = play_hand(s, rules.record, v[:2], own.policy, own.params, 7, rival.policy, rival.params, 7)
+        points = finish_hand(t, rules.record, v[2], own.params, rival.params, 7)
         assert end == NO_FORFEIT
         assert points == int(s["points"][0]) - int(s["points"][1])
         assert (s["turn"], s["kind"]) == (t["turn"], t["kind"])

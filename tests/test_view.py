@@ -28,7 +28,7 @@ from ginenv.state import (
     new_states,
 )
 from ginenv.step import step
-from ginenv.view import VIEW, look, sample_hidden
+from ginenv.view import VIEW, look, look_again, sample_hidden
 from tests.common import ALL_RULES, cards, positions
 
 EACH = sorted(ALL_RULES)
@@ -127,6 +127,23 @@ def test_look_overwrites_a_dirty_view(name):
                 assert same(clean, seen_by(s, rules, seat, 0x5A))
 
 
+@pytest.mark.parametrize("name", sorted(ALL_RULES))
+def test_looking_again_shows_what_a_first_look_shows(name):
+    rules = ALL_RULES[name]
+    kept: dict[int, np.ndarray] = {}
+    for n, s in enumerate(positions(rules, 15, 24)):
+        if s["phase"] == OVER_PHASE:
+            kept = {}
+            continue
+        seat = int(s["seat"])
+        want = seen_by(s, rules, seat, dirt=n % 256)
+        if seat in kept:
+            look_again(s, rules.record, seat, kept[seat][0])
+            assert same(kept[seat], want), (int(s["turn"]), int(s["phase"]))
+        else:
+            kept[seat] = want
+
+
 def test_look_leaves_the_state_alone():
     for s in positions(PRESETS["modern"], 13, 3):
         before = s.tobytes()
@@ -143,9 +160,10 @@ def test_a_view_is_what_the_table_shows(name):
         shown = s["phase"] == OVER_PHASE and s["kind"] != Kind.DEAD
         for seat in (0, 1):
             v = seen_by(s, rules, seat)[0]
-            pile = s["order"][ORDER - s["n_pile"] :].tolist()
+            pile = s["order"][ORDER - s["n_pile"] :].tolist()[::-1]
             assert v["hand"] == s["hand"][seat]
             assert v["pile"].tolist() == pile + [NO_CARD] * (ORDER - len(pile))
+            assert v["top"] == (pile[-1] if pile else NO_CARD)
             assert numbers(int(v["in_pile"])) == sorted(pile)
             for k in (0, 1):
                 who = (seat + k) % 2
