@@ -174,8 +174,8 @@ def look(s, rules, seat, v):
 def look_again(s, rules, seat, v):
     """Bring VIEW ``v`` up to date: the same bytes as `look`, in a third of the time.
 
-    ``seat`` must be to act in STATE ``s``, and must have been when `look` or this last wrote ``v``: at its decision before
-    this one, in the same hand. What cannot have changed since then is left as it stands.
+    ``seat`` must be to act in STATE ``s``, and must have been when `look` or this last wrote ``v``: at its decision
+    before this one, in the same hand. What cannot have changed since then is left as it stands.
     """
     players = np.int64(rules["players"])
     phase = s["phase"]
