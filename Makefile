@@ -1,4 +1,4 @@
-# make demo | test | check | bench | fuzz | clean. The first use of any makes .venv from requirements.lock.
+# make demo | test | check | bench | fuzz | test-train | clean. The first use of any makes .venv from requirements.lock.
 
 SHELL := /bin/bash
 
@@ -14,7 +14,7 @@ DEPS := $(VENV)/.stamp-deps
 READY := $(VENV)/.stamp-ready
 TRAIN := $(VENV)/.stamp-train
 
-.PHONY: demo test check format bench fuzz venv train-deps clean
+.PHONY: demo test check format bench fuzz test-train venv train-deps clean
 
 demo: $(READY)
 	$(BIN)/gin tournament random simple simple:early=10,until=6,late=0 \
@@ -38,6 +38,10 @@ bench: $(READY)
 
 fuzz: $(READY)
 	$(BIN)/python -m pytest -n auto -m fuzz --timeout 0 $(ARGS)
+
+# Training, by our loop and by MaskablePPO.
+test-train: $(TRAIN)
+	$(BIN)/python -m pytest -m train --timeout 0 $(ARGS)
 
 venv: $(READY)
 
