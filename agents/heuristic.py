@@ -1,9 +1,11 @@
 """`heuristic`: looks one draw ahead, minds what the opponent may want, and knocks early or not at all.
 
-A discard is judged by three things: the deadwood it leaves; the deadwood that the next draws would leave, over the
-cards still unseen (the mean of the best ones, since a draw that does not help is thrown away again); and the danger
-that the opponent melds the card. The upcard is taken when it is melded in the hand's best arrangement and lowers its
-deadwood.
+A discard is judged by three things: the deadwood it leaves; what the best of the next draws would save of it, over the
+cards still unseen; and the danger that the opponent melds the card. The upcard is taken when it is melded in the best
+arrangement and lowers the deadwood by enough. It knocks at once in its first turns, the fewer the more cards the
+opponent took up, and from then on with gin only, except when a knock is likely to end the game.
+
+The weights were tuned, not guessed: see docs/strength.md.
 """
 
 from __future__ import annotations
@@ -15,57 +17,63 @@ import numpy as np
 
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import repeated_discards
-from ginenv.cards import BIT, LANE, count, lowest
+from ginenv.cards import BIT, LANE, POINTS, count, lowest
 from ginenv.jit import kernel
-from ginenv.melds import deadwood, least_discards, meldable
+from ginenv.melds import completed, deadwood, least_after_discard, least_discards, meldable, worth
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, DRAW, KNOCK, PASS, TAKE
 
-EARLY, UNTIL, LATE, AHEAD, FADE, BEST_DRAWS, SPREAD, DANGER, DOUBT = range(9)
+EARLY, UNTIL, LATE, SIGNS, CLOSE, AHEAD, DRAWS, FADE, SPREAD, DANGER, ALARM, DOUBT, GAIN = range(13)
 """Places of the options in ``params``."""
+N_PARAMS = 13
+
+_MOST_POINTS = 128
+"""More than any eleven cards have."""
 
 
 @kernel
-def best_after_draws(hand, unseen, n_best, longest):
-    """Return the mean deadwood after the ``n_best`` best of all next draws, each followed by its best discard.
+def savings(hand, now, unseen, draws, tally, longest):
+    """Return the mean deadwood that the ``draws`` best of all next draws save, each followed by its best discard.
+
+    Draws that save nothing count where there are not enough others.
 
     Args:
         hand: Mask of the cards between turns.
+        now: Their least deadwood.
         unseen: Mask of the cards that may come.
-        n_best: How many draws count, at least 1.
+        draws: How many draws count, at least 1.
+        tally: int64, shape (128,), all 0 before and after: scratch.
         longest: Longest meld allowed (C6).
     """
-    now = deadwood(hand, longest)
-    _, less = least_discards(hand, now, hand, longest)  # what the hand leaves without its worst card
-    tally = np.zeros(101, np.int64)
-    todo = unseen
+    most = 0
+    melding = unseen & completed(hand)
+    todo = melding
     while todo != 0:
         bit = todo & -todo
         todo &= todo - 1
         drawn = hand | bit
-        if meldable(drawn) & bit != 0:
-            _, left = least_discards(drawn, deadwood(drawn, longest), drawn, longest)
-        else:  # it melds with nothing: throw it away, or keep it for a dearer card
-            left = min(now, less + min((count(bit - 1) & 15) + 1, 10))
-        tally[left] += 1
-    wanted = min(np.int64(n_best), count(unseen))
-    if wanted == 0:
-        return np.float64(now)
-    total, left = 0, wanted
-    for points in range(101):
-        n = min(tally[points], left)
-        total += n * points
+        saved = now - least_after_discard(drawn, deadwood(drawn, longest), longest)
+        if saved > 0:
+            tally[saved] += 1
+            most = max(most, saved)
+    # Any other card can only take the place of a dearer loose one.
+    others, dear = unseen & ~melding, now - least_after_discard(hand, now, longest)
+    for saved in range(1, dear):
+        tally[saved] += count(others & worth(dear - saved) & ~worth(dear - saved + 1))
+    sum_, left = 0, np.int64(draws)
+    for saved in range(max(most, dear - 1), 0, -1):
+        n = min(tally[saved], left)
+        sum_ += n * saved
         left -= n
-        if left == 0:
-            break
-    return total / wanted
+        tally[saved] = 0
+    return sum_ / draws
 
 
 @kernel
-def _chance(card_bit, view, hidden):
-    """Return the chance that the opponent holds a card, by what lies open alone."""
-    if view["known"][1] & card_bit != 0:
+def _chance(card, known, unseen, hidden):
+    """Return the chance that the opponent holds a card (mask; 0 for no such card), by what lies open alone."""
+    if known & card != 0:
         return 1.0
-    return hidden if view["unseen"] & card_bit != 0 else 0.0
+    return hidden if unseen & card != 0 else 0.0
 
 
 @kernel
@@ -75,100 +83,153 @@ def danger(view, card, doubt):
     A pair that some other card would have completed is unlikely when they refused or threw that one: it counts times
     ``doubt``.
     """
-    unknown = np.float64(np.int64(view["cards"][1]) - count(view["known"][1]))
-    hidden = unknown / max(1, count(view["unseen"]))
+    known, unseen = view["known"][1], view["unseen"]
+    hidden = np.float64(np.int64(view["cards"][1]) - count(known)) / max(1, count(unseen))
     gone = view["refused"][1] | view["thrown"][1]
-    suit, rank = card // 13, card % 13
     bit = BIT[card]
-    sum_ = 0.0
-    # Sets: each pair of the other three of its rank; the third card left would have completed it as well.
-    for first in range(4):
-        for second in range(first + 1, 4):
-            if first == suit or second == suit:
-                continue
-            chance = _chance(BIT[first * 13 + rank], view, hidden) * _chance(BIT[second * 13 + rank], view, hidden)
-            other = BIT[(6 - first - second - suit) * 13 + rank]
-            sum_ += chance * (doubt if gone & other != 0 else 1.0)
+    suit = card // 13
+    # Sets: each pair of the other three of its rank; the third would have completed it as well.
+    rest = (0x0001000100010001 << (card - 13 * suit)) & ~bit
+    a = rest & -rest
+    rest &= rest - 1
+    b, c = rest & -rest, rest & (rest - 1)
+    chance_a, chance_b = _chance(a, known, unseen, hidden), _chance(b, known, unseen, hidden)
+    chance_c = _chance(c, known, unseen, hidden)
+    sum_ = chance_a * chance_b * (doubt if gone & c != 0 else 1.0)
+    sum_ += chance_a * chance_c * (doubt if gone & b != 0 else 1.0)
+    sum_ += chance_b * chance_c * (doubt if gone & a != 0 else 1.0)
     # Runs: two below, one on each side, two above.
     lane = LANE << (16 * suit)
-    for low in range(-2, 1):
-        start = rank + low
-        if start < 0 or start + 2 > 12:
-            continue
-        run = ((7 << start) << (16 * suit)) & lane
-        pair = run & ~bit
-        chance = _chance(pair & -pair, view, hidden) * _chance(pair & (pair - 1), view, hidden)
-        ends = 0
-        if low == -2 and start > 0:
-            ends = 1 << (start - 1 + 16 * suit)
-        elif low == 0 and start + 3 <= 12:
-            ends = 1 << (start + 3 + 16 * suit)
-        sum_ += chance * (doubt if gone & ends != 0 else 1.0)
+    below_1 = _chance((bit >> 1) & lane, known, unseen, hidden)
+    below_2 = _chance((bit >> 2) & lane, known, unseen, hidden)
+    above_1 = _chance((bit << 1) & lane, known, unseen, hidden)
+    above_2 = _chance((bit << 2) & lane, known, unseen, hidden)
+    sum_ += below_1 * below_2 * (doubt if gone & (bit >> 3) & lane != 0 else 1.0)
+    sum_ += below_1 * above_1
+    sum_ += above_1 * above_2 * (doubt if gone & (bit << 3) & lane != 0 else 1.0)
     return min(sum_, 1.0)
 
 
 @kernel
-def knock_limit(view, params):
-    """Return the most deadwood to knock with on this turn."""
-    return params[EARLY] if view["own_turn"] < params[UNTIL] else params[LATE]
+def judge_discards(view, rules, params, allowed, left, cards, scores):
+    """Judge the discards of ``allowed``: in points of deadwood, less is better; the best one first.
+
+    Args:
+        view: A VIEW record of a seat that has to discard.
+        rules: A RULES record.
+        params: Of `heuristic`.
+        allowed: Mask of the discards in question, not empty.
+        left: The least deadwood that any of them leaves.
+        cards: int64, shape (52,), written.
+        scores: float64, shape (52,), written.
+
+    Returns:
+        How many are written: those that leave ``SPREAD`` more than the least are not.
+    """
+    hand, unseen, longest = view["hand"], view["unseen"], rules["longest_meld"]
+    now = np.int64(view["mid_deadwood"])
+    turn = np.float64(view["own_turn"])
+    ahead = params[AHEAD] * params[FADE] ** (turn - 1.0)
+    alarm = params[DANGER] + params[ALARM] * turn
+    tally = np.zeros(_MOST_POINTS, np.int64)
+    melding = meldable(hand)
+    n = 0
+    todo = allowed
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        card = lowest(bit)
+        if now - POINTS[card] > left + params[SPREAD]:  # it cannot leave less than that
+            continue
+        rest = hand & ~bit
+        loose = deadwood(rest, longest) if bit & melding != 0 else now - POINTS[card]
+        if loose > left + params[SPREAD]:
+            continue
+        score = loose - ahead * savings(rest, loose, unseen, params[DRAWS], tally, longest)
+        score += alarm * danger(view, card, params[DOUBT])
+        place = n
+        while place > 0 and scores[place - 1] > score:  # insertion keeps the best in front
+            cards[place], scores[place] = cards[place - 1], scores[place - 1]
+            place -= 1
+        cards[place], scores[place] = card, score
+        n += 1
+    return n
+
+
+@kernel
+def wants_upcard(view, rules, params):
+    """Return whether to take the top of the discard pile, which must be there to take."""
+    hand, longest = view["hand"], rules["longest_meld"]
+    bit = BIT[view["top"]]
+    if completed(hand) & bit == 0:
+        return False
+    now, drawn = deadwood(hand, longest), hand | bit
+    mid = deadwood(drawn, longest)
+    if mid > now:
+        return False  # not melded in the best arrangement
+    _, left = least_discards(drawn, mid, hand, longest)
+    return left == 0 or left <= now - params[GAIN]
+
+
+@kernel
+def wants_knock(view, rules, params, left):
+    """Return whether to knock with deadwood ``left``, which must be legal."""
+    if left == 0:
+        return True
+    turn = view["own_turn"] + params[SIGNS] * count(view["known"][1])
+    if turn < params[UNTIL]:
+        return left <= params[EARLY]
+    target = np.int64(rules["target"])
+    if target > 0 and target - np.int64(view["scores"][0]) <= params[CLOSE]:
+        return left <= params[EARLY]
+    return left <= params[LATE]
 
 
 @policy
 def choose(view, rules, params, key):
     """Choose by the evaluation above; equal scores go to the first card. ``key`` is not used."""
-    hand, longest = view["hand"], rules["longest_meld"]
     choices = view["choices"]
     if view["phase"] != DISCARD_PHASE:
-        if (choices >> TAKE) & 1 == 1:
-            bit = BIT[view["top"]]
-            if meldable(hand | bit) & bit != 0:
-                now = deadwood(hand, longest)
-                # Melded in the best arrangement: without it, the eleven are worse off by more than its points.
-                _, left = least_discards(hand | bit, deadwood(hand | bit, longest), hand, longest)
-                if left < now and deadwood(hand | bit, longest) <= now:
-                    return TAKE
+        if (choices >> TAKE) & 1 == 1 and wants_upcard(view, rules, params):
+            return TAKE
         return DRAW if (choices >> DRAW) & 1 == 1 else PASS
     if (choices >> BIG_GIN) & 1 == 1:
         return BIG_GIN
     allowed = view["discards"] & ~repeated_discards(view)
     if allowed == 0:
         allowed = view["discards"]
-    now = np.int64(view["mid_deadwood"])
-    cards, left = least_discards(hand, now, allowed, longest)
-    if left <= knock_limit(view, params) and view["knocks"] & cards != 0:
-        return KNOCK + lowest(view["knocks"] & cards)
-    weight = params[AHEAD] * params[FADE] ** (np.float64(view["own_turn"]) - 1.0)
-    best, chosen = 1e18, np.int64(lowest(cards))
-    todo = allowed
-    while todo != 0:
-        bit = todo & -todo
-        todo &= todo - 1
-        rest = hand & ~bit
-        loose = deadwood(rest, longest)
-        if loose > left + params[SPREAD]:
-            continue
-        card = lowest(bit)
-        score = loose + weight * best_after_draws(rest, view["unseen"], params[BEST_DRAWS], longest)
-        score += params[DANGER] * danger(view, card, params[DOUBT])
-        if score < best:
-            best, chosen = score, card
-    return DISCARD + chosen
+    least, left = least_discards(view["hand"], np.int64(view["mid_deadwood"]), allowed, rules["longest_meld"])
+    knocks = view["knocks"] & least
+    if knocks != 0 and wants_knock(view, rules, params, left):
+        return KNOCK + lowest(knocks)
+    cards, scores = np.empty(52, np.int64), np.empty(52, np.float64)
+    judge_discards(view, rules, params, allowed, left, cards, scores)
+    return DISCARD + cards[0]
+
+
+def params_of(options: Mapping[str, Any]) -> np.ndarray:
+    """Return the options as the policy wants them: float64, shape (13,)."""
+    return np.array([float(options[name]) for name in OPTIONS])
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
-    return NativeAgent(spec, choose, np.array([float(options[name]) for name in OPTIONS]))
+    return NativeAgent(spec, choose, params_of(options))
 
 
 OPTIONS = {
     "early": Option(10, "knock with at most this deadwood before own turn `until`", 0, 100),
-    "until": Option(4, "own turn from which `late` holds", 0, 1000),
+    "until": Option(5.3, "own turn from which `late` holds", 0, 1000),
     "late": Option(0, "knock with at most this deadwood from then on (0: gin only)", 0, 100),
-    "ahead": Option(18.0, "weight of the deadwood after the next draws, on the first turn", 0, 1000),
-    "fade": Option(0.9, "factor on that weight with every own turn", 0, 1),
-    "draws": Option(7, "how many of the best next draws count", 1, 52),
+    "signs": Option(0.8, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
+    "close": Option(0.0, "points from the target at which `early` holds to the end", 0, 10_000),
+    "ahead": Option(0.76, "weight of the deadwood that the next draws save, on the first turn", 0, 1000),
+    "draws": Option(4, "how many of the best next draws count", 1, 52),
+    "fade": Option(0.99, "factor on that weight with every own turn", 0, 10),
     "spread": Option(5, "discards that leave this much more than the least are looked at", 0, 100),
-    "danger": Option(10.0, "points that a card costs which the opponent is sure to meld", 0, 1000),
-    "doubt": Option(0.2, "factor on a pair whose other completion they let go", 0, 1),
+    "danger": Option(1.4, "points that a card costs which the opponent is sure to meld", 0, 1000),
+    "alarm": Option(0.13, "what is added to that with every own turn", -100, 100),
+    "doubt": Option(0.11, "factor on a pair whose other completion they let go", 0, 1),
+    "gain": Option(1.8, "deadwood that the upcard must save at least", -100, 100),
 }
 
 AGENT = Kind("looks one draw ahead, fears the opponent's pairs, knocks early or not at all", _make, OPTIONS)

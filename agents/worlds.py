@@ -19,7 +19,7 @@ import numpy as np
 
 from ginenv.cards import BIT, LANE, N_CARDS, NO_CARD, count, lowest
 from ginenv.jit import kernel
-from ginenv.melds import deadwood, knock_discards, meldable
+from ginenv.melds import completed, deadwood, knock_discards, meldable
 from ginenv.rng import below, mix, uniform
 from ginenv.rules import Rules
 from ginenv.state import (
@@ -43,17 +43,6 @@ _WARM_UP = 60
 """Swaps before a chain's first world: it starts from a uniform one."""
 _BETWEEN = 12
 """Swaps between two worlds of a chain: more than a hand has cards."""
-
-
-@kernel
-def completed(hand):
-    """Return the cards that two cards of ``hand`` would meld with, some of which it may hold itself, as a mask.
-
-    Bits outside the deck may be set.
-    """
-    runs = ((hand << 1) & (hand << 2)) | ((hand >> 1) & (hand >> 2)) | ((hand << 1) & (hand >> 1))
-    a, b, c, d = hand & LANE, (hand >> 16) & LANE, (hand >> 32) & LANE, hand >> 48
-    return runs | ((((a | b) & (c | d)) | (a & b) | (c & d)) * _ONE_RANK)
 
 
 @kernel

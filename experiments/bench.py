@@ -29,6 +29,7 @@ from agents.protocol import NativeAgent
 from agents.registry import make
 from experiments.match import play_pairs
 from experiments.provenance import machine, versions
+from experiments.whole_file import write_whole
 from ginenv.cards import BIT
 from ginenv.encode import encoding
 from ginenv.jit import kernel
@@ -493,9 +494,7 @@ def main(arguments: list[str] | None = None) -> int:
         if file is None:
             print(text)
         else:
-            new = file.with_name(file.name + ".new")
-            new.write_text(f"{head}\n{text}\n{tail}", encoding="utf-8")
-            new.replace(file)
+            write_whole(file, f"{head}\n{text}\n{tail}")
         return 0
     table = [HEAD, *rows(found)]
     widths = [max(len(row[i]) for row in table) for i in range(len(HEAD) - 1)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from rich.text import Text
 from experiments.match import NOBODY, A, B
 from experiments.stats import Interval, mean, ratio, share
 from experiments.store import DATABASE, Store
+from experiments.whole_file import write_whole
 from ginenv.hands import KINDS
 from ginenv.rules import Rules
 
@@ -213,10 +213,10 @@ def _plus_minus(value: float | None, bounds: Sequence[float | None]) -> str:
 
 def write_results(folder: Path, document: dict[str, Any], description: str) -> None:
     """Write result.json, table.txt and README.md to the run folder, each of them whole or not at all."""
-    _write(folder / "result.json", as_json(document))
+    write_whole(folder / "result.json", as_json(document))
     text = plain(tables(document))
-    _write(folder / "table.txt", text)
-    _write(folder / "README.md", f"{description}\n## Result\n\n```\n{text}```\n")
+    write_whole(folder / "table.txt", text)
+    write_whole(folder / "README.md", f"{description}\n## Result\n\n```\n{text}```\n")
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -230,15 +230,6 @@ def plain(what: RenderableType) -> str:
     console.print(what)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def describe(identity: dict[str, Any], sessions: Sequence[dict[str, Any]], games: int) -> str:

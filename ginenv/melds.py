@@ -223,12 +223,29 @@ def deadwoods_without(hand, longest, out, first, stride):
 
 
 @kernel
+def worth(points):
+    """Return all cards worth at least ``points`` (0 to 10), as a mask."""
+    return _WORTH[points]
+
+
+@kernel
 def meldable(hand):
     """Return the cards of ``hand`` that are in any possible meld of it, as a mask."""
     # Lanes have three unused bits on top, so a shift never runs into the next suit.
     inner = hand & (hand << 1) & (hand >> 1)
     runs = inner | (inner << 1) | (inner >> 1)
     return runs | (hand & (set_ranks(hand) * _ONE_RANK))
+
+
+@kernel
+def completed(hand):
+    """Return the cards that two cards of ``hand`` would meld with, some of which it may hold itself, as a mask.
+
+    Bits outside the deck may be set.
+    """
+    runs = ((hand << 1) & (hand << 2)) | ((hand >> 1) & (hand >> 2)) | ((hand << 1) & (hand >> 1))
+    a, b, c, d = hand & LANE, (hand >> 16) & LANE, (hand >> 32) & LANE, hand >> 48
+    return runs | ((((a | b) & (c | d)) | (a & b) | (c & d)) * _ONE_RANK)
 
 
 @kernel
@@ -555,3 +572,20 @@ def least_discards(hand, now, allowed, longest):
         elif left == best:
             cards |= bit
     return cards, best
+
+
+@kernel
+def least_after_discard(hand, now, longest):
+    """Return the least deadwood that ``hand`` leaves after its best discard, whatever that is.
+
+    Arguments as for `knock_discards`. `least_discards` gives the same number, and says with which cards.
+    """
+    melding = meldable(hand)
+    points = dearest(hand & ~melding)
+    best = now - points if points > 0 else 1 << 30
+    todo = melding & _WORTH[points + 1] if points < 10 else 0  # only a dearer card can leave less
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        best = min(best, deadwood(hand & ~bit, longest))
+    return best

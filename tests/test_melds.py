@@ -18,6 +18,7 @@ from ginenv.melds import (
     fourth_card,
     is_set,
     knock_discards,
+    least_after_discard,
     least_discards,
     loose_in_runs,
     meldable,
@@ -299,6 +300,15 @@ def test_C5_least_discards(longest):
         found, least = least_discards(mask(hand), deadwood(mask(hand), longest), mask(allowed), longest)
         assert least == min(left.values())
         assert cards(int(found)) == {c for c in allowed if left[c] == least}
+
+
+@pytest.mark.parametrize("longest", [3, 5, 13])
+def test_C5_least_after_discard(longest):
+    rng = random.Random(longest + 1)
+    for n in range(300):
+        hand = rng.sample(meld_rich_pool(rng) if n % 2 else DECK, rng.randrange(3, 12))
+        least = min(least_deadwood(set(hand) - {c}, longest) for c in hand)
+        assert least_after_discard(mask(hand), deadwood(mask(hand), longest), longest) == least
 
 
 @pytest.mark.parametrize("longest", [3, 4, 5, 13])
