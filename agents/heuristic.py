@@ -218,18 +218,18 @@ def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
 
 OPTIONS = {
     "early": Option(10, "knock with at most this deadwood before own turn `until`", 0, 100),
-    "until": Option(5.3, "own turn from which `late` holds", 0, 1000),
+    "until": Option(5.2, "own turn from which `late` holds", 0, 1000),
     "late": Option(0, "knock with at most this deadwood from then on (0: gin only)", 0, 100),
-    "signs": Option(0.8, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
-    "close": Option(0.0, "points from the target at which `early` holds to the end", 0, 10_000),
-    "ahead": Option(0.76, "weight of the deadwood that the next draws save, on the first turn", 0, 1000),
-    "draws": Option(4, "how many of the best next draws count", 1, 52),
-    "fade": Option(0.99, "factor on that weight with every own turn", 0, 10),
+    "signs": Option(1.4, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
+    "close": Option(15, "points from the target at which `early` holds to the end", 0, 10_000),
+    "ahead": Option(0.85, "weight of the deadwood that the next draws save, on the first turn", 0, 1000),
+    "draws": Option(6, "how many of the best next draws count", 1, 52),
+    "fade": Option(0.955, "factor on that weight with every own turn", 0, 10),
     "spread": Option(5, "discards that leave this much more than the least are looked at", 0, 100),
-    "danger": Option(1.4, "points that a card costs which the opponent is sure to meld", 0, 1000),
-    "alarm": Option(0.13, "what is added to that with every own turn", -100, 100),
-    "doubt": Option(0.11, "factor on a pair whose other completion they let go", 0, 1),
-    "gain": Option(1.8, "deadwood that the upcard must save at least", -100, 100),
+    "danger": Option(1.55, "points that a card costs which the opponent is sure to meld", 0, 1000),
+    "alarm": Option(0.115, "what is added to that with every own turn", -100, 100),
+    "doubt": Option(0.0, "factor on a pair whose other completion they let go", 0, 1),
+    "gain": Option(2.9, "deadwood that the upcard must save at least", -100, 100),
 }
 
 AGENT = Kind("looks one draw ahead, fears the opponent's pairs, knocks early or not at all", _make, OPTIONS)
