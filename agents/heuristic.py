@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from agents.lean import draw_or_take
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import repeated_discards
 from ginenv.cards import BIT, LANE, POINTS, count, lowest
 from ginenv.jit import kernel
 from ginenv.melds import completed, deadwood, least_after_discard, least_discards, meldable, worth
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, DRAW, KNOCK, PASS, TAKE
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK
 
 EARLY, UNTIL, LATE, SIGNS, CLOSE, AHEAD, DRAWS, FADE, SPREAD, DANGER, ALARM, DOUBT, GAIN = range(13)
 """Places of the options in ``params``."""
@@ -157,21 +158,6 @@ def judge_discards(view, rules, params, allowed, left, cards, scores):
 
 
 @kernel
-def wants_upcard(view, rules, params):
-    """Return whether to take the top of the discard pile, which must be there to take."""
-    hand, longest = view["hand"], rules["longest_meld"]
-    bit = BIT[view["top"]]
-    if completed(hand) & bit == 0:
-        return False
-    now, drawn = deadwood(hand, longest), hand | bit
-    mid = deadwood(drawn, longest)
-    if mid > now:
-        return False  # not melded in the best arrangement
-    _, left = least_discards(drawn, mid, hand, longest)
-    return left == 0 or left <= now - params[GAIN]
-
-
-@kernel
 def wants_knock(view, rules, params, left):
     """Return whether to knock with deadwood ``left``, which must be legal."""
     if left == 0:
@@ -188,12 +174,9 @@ def wants_knock(view, rules, params, left):
 @policy
 def choose(view, rules, params, key):
     """Choose by the evaluation above; equal scores go to the first card. ``key`` is not used."""
-    choices = view["choices"]
     if view["phase"] != DISCARD_PHASE:
-        if (choices >> TAKE) & 1 == 1 and wants_upcard(view, rules, params):
-            return TAKE
-        return DRAW if (choices >> DRAW) & 1 == 1 else PASS
-    if (choices >> BIG_GIN) & 1 == 1:
+        return draw_or_take(view, rules, params[GAIN])
+    if (view["choices"] >> BIG_GIN) & 1 == 1:
         return BIG_GIN
     allowed = view["discards"] & ~repeated_discards(view)
     if allowed == 0:

@@ -1,9 +1,12 @@
-"""`mc`: determinized Monte Carlo. Plays its few best discards, and the knock, out in worlds sampled from its VIEW.
+"""`mc`: determinized Monte Carlo. Whether to knock is played out in worlds sampled from its VIEW.
 
 All candidates meet the same worlds and the same luck, so what differs is their own doing; those clearly behind are
-dropped on the way. The worlds are weighed by how the opponent plays (`agents.worlds`); rollouts are played by `simple`,
-patient for itself and a mixture for the opponent, since what beats those who knock at once loses to those who wait. The
-one-ply score of `heuristic` is a prior on the discards, and decides on draws, where search has shown no gain.
+dropped on the way. There are two kinds of worlds, since what beats an opponent who knocks at once loses to one who
+waits: in some the opponent is `simple`, and holds no hand that it would have knocked with by now; in the others it is
+`lean`, which waits for gin after its first turns (`agents.worlds`). Its own side is played out by `lean`, too.
+
+Draws and discards are those of `heuristic`. Rollouts judge discards worse than its one-ply score does, by those who
+play on without its care (docs/strength.md); ``width`` has them judge the best few, with that score as a prior.
 """
 
 from __future__ import annotations
@@ -13,25 +16,32 @@ from typing import Any
 
 import numpy as np
 
-from agents import heuristic, worlds
-from agents.heuristic import AHEAD, BEST_DRAWS, DANGER, DOUBT, FADE, best_after_draws, danger
-from agents.heuristic import choose as heuristic_choose
+from agents import heuristic, lean, simple, worlds
+from agents.clock import nanoseconds
+from agents.heuristic import judge_discards
+from agents.lean import choose as lean_choose
+from agents.lean import draw_or_take
 from agents.playout import decision_key
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import choose as simple_choose
+from agents.simple import repeated_discards
 from agents.worlds import make_state, sample_worlds, set_hidden
-from ginenv.cards import BIT, NO_CARD, lowest
+from ginenv.cards import lowest
 from ginenv.jit import kernel
-from ginenv.melds import deadwood, least_discards
+from ginenv.melds import least_discards
 from ginenv.rng import mix
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, RING, STATE
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, STATE
 from ginenv.step import step
-from ginenv.view import VIEW, look
+from ginenv.view import VIEW, look, look_again
 
-WORLDS, MODEL, PRIOR, WIDTH, SPREAD, PATIENT = 0, 1, 5, 6, 7, 8
-"""Places of the options in ``params``; the model has four."""
-OWN, IMPATIENT_RIVAL, PATIENT_RIVAL, HEURISTIC = 9, 12, 15, 18
-"""Where the params of the policies begin: `simple`'s for the rollouts, `heuristic`'s."""
+WORLDS, MS, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE = range(7)
+"""Places of the options in ``params``."""
+OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 7, 7 + lean.N_PARAMS, 7 + 2 * lean.N_PARAMS, 10 + 2 * lean.N_PARAMS
+"""Where the params of the policies begin: `lean`'s twice, `simple`'s and `heuristic`'s."""
+
+BATCH = 128
+"""Worlds that are sampled at a time."""
+MOST_WORLDS = 1 << 14
 FIRST_LOOK = 16
 """Worlds before the first candidate may be dropped."""
 SURE = 2.0
@@ -39,53 +49,39 @@ SURE = 2.0
 
 
 @kernel
-def glance(s, v):
-    """Write into VIEW ``v`` what `simple` reads for the seat to act in ``s``: `ginenv.view.look` takes longer than it.
-
-    ``v`` must have been of this hand before its last step: of the history only the present turn is written, and the
-    opponent's draws, which `simple` does not read, are not hidden.
-    """
-    turn = np.int64(s["turn"])
-    if turn > 0:
-        t = (turn - 1) % RING
-        v["draws"][t] = s["draws"][t]
-        v["throws"][t] = s["throws"][t]
-    v["turn"] = turn
-    v["own_turn"] = (turn + 1) // 2 if s["first"] == s["seat"] else turn // 2
-    v["hand"] = s["hand"][s["seat"]]
-    v["thrown"][0] = s["thrown"][s["seat"]]
-    v["top"] = s["order"][ORDER - s["n_pile"]] if s["n_pile"] > 0 else NO_CARD
-    v["discards"] = s["discards"]
-    v["knocks"] = s["knocks"]
-    v["choices"] = s["choices"]
-    v["phase"] = s["phase"]
-    v["drawn"] = s["drawn"]
-    v["mid_deadwood"] = s["mid_deadwood"]
-    v["taken"] = s["taken"]
-
-
-@kernel
-def finish_hand(s, rules, v, own, rival, key):
-    """Play the hand in STATE ``s`` to its end by `simple` and return the points of seat 0 less those of seat 1.
-
-    `agents.playout.play_hand` does the same for any policies; called by name they are inlined, and found in the cache.
+def finish_hand(s, rules, views, params, patient, key):
+    """Play the hand in STATE ``s`` to its end and return the points of seat 0 less those of seat 1.
 
     Args:
         s: A STATE record, changed.
         rules: A RULES record.
-        v: A VIEW record that `look` has filled at this point of the hand, or one step before; changed.
-        own, rival: Params of `simple` for seat 0 and seat 1.
+        views: VIEW, shape (2,): seat 0's as of its last decision in this hand, and one for scratch; changed.
+        params: Of `mc`.
+        patient: Whether the opponent waits for gin.
         key: The stream of randomness of both.
     """
+    met = 1
     while s["phase"] != OVER_PHASE:
-        glance(s, v)
-        step(s, rules, simple_choose(v, rules, own if s["seat"] == 0 else rival, decision_key(s, key)))
+        seat = s["seat"]
+        v = views[seat]
+        if (met >> seat) & 1 == 1:
+            look_again(s, rules, seat, v)
+        else:
+            look(s, rules, seat, v)
+            met |= 1 << seat
+        if seat == 0:
+            action = lean_choose(v, rules, params[OWN : OWN + 6], 0)
+        elif patient:
+            action = lean_choose(v, rules, params[PATIENT_RIVAL : PATIENT_RIVAL + 6], 0)
+        else:
+            action = simple_choose(v, rules, params[IMPATIENT_RIVAL : IMPATIENT_RIVAL + 3], decision_key(s, key))
+        step(s, rules, action)
     return np.int64(s["points"][0]) - np.int64(s["points"][1])
 
 
 @kernel
 def find_candidates(view, rules, params, actions, priors):
-    """Write the actions worth a search and what speaks for each beforehand, in points; the most promising first.
+    """Write the actions worth a search and what speaks for each beforehand, in points; the best discard first.
 
     Args:
         view: A VIEW record of a seat that has to discard.
@@ -95,40 +91,25 @@ def find_candidates(view, rules, params, actions, priors):
         priors: float64, of the same shape, written.
 
     Returns:
-        How many there are: `WIDTH` discards at the most, and a knock.
+        ``(n, gin)``: how many there are, `WIDTH` discards at the most and a knock behind them; and whether the knock,
+        if there is one, is gin.
     """
-    hand, longest = view["hand"], rules["longest_meld"]
-    hints = params[HEURISTIC:]
-    now = np.int64(view["mid_deadwood"])
-    _, left = least_discards(hand, now, view["discards"], longest)
-    weight = hints[AHEAD] * hints[FADE] ** (np.float64(view["own_turn"]) - 1.0)
-    n = 0
-    todo = view["discards"]
-    while todo != 0:
-        bit = todo & -todo
-        todo &= todo - 1
-        rest = hand & ~bit
-        loose = deadwood(rest, longest)
-        if loose > left + params[SPREAD]:
-            continue
-        card = lowest(bit)
-        score = loose + weight * best_after_draws(rest, view["unseen"], hints[BEST_DRAWS], longest)
-        score += hints[DANGER] * danger(view, card, hints[DOUBT])
-        place = n
-        while place > 0 and priors[place - 1] < -score:  # insertion keeps the best in front
-            actions[place], priors[place] = actions[place - 1], priors[place - 1]
-            place -= 1
-        actions[place], priors[place] = DISCARD + card, -score
-        n += 1
+    hand, now, longest = view["hand"], np.int64(view["mid_deadwood"]), rules["longest_meld"]
+    allowed = view["discards"] & ~repeated_discards(view)
+    if allowed == 0:
+        allowed = view["discards"]
+    _, left = least_discards(hand, now, allowed, longest)
+    n = judge_discards(view, rules, params[HINTS:], allowed, left, actions, priors)
     n = min(n, np.int64(params[WIDTH]))
     best = priors[0]
     for c in range(n):
-        priors[c] = params[PRIOR] * (priors[c] - best)
-    if view["knocks"] != 0:
-        cards, _ = least_discards(hand, now, view["knocks"], longest)
-        actions[n], priors[n] = KNOCK + lowest(cards), 0.0
-        n += 1
-    return n
+        actions[c] += DISCARD
+        priors[c] = params[PRIOR] * (best - priors[c])
+    if view["knocks"] == 0:
+        return n, False
+    cards, left = least_discards(hand, now, view["knocks"], longest)
+    actions[n], priors[n] = KNOCK + lowest(cards), 0.0
+    return n + 1, left == 0
 
 
 @kernel
@@ -168,6 +149,47 @@ def drop_losers(values, priors, alive, n, seen):
 
 
 @kernel
+def sample_batch(view, rules, params, key, hands, stocks, patient):
+    """Sample worlds of both kinds, in turn as their shares are.
+
+    Args:
+        view, rules, params: As a policy's.
+        key: Names the sample.
+        hands: int64, shape (n,), written: the opponent's cards.
+        stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
+        patient: int8, shape (n,), written: 1 where the opponent waits for gin.
+    """
+    n = hands.shape[0]
+    n_patient, due = 0, 0.0
+    for w in range(n):
+        due += params[PATIENT]
+        patient[w] = 1 if due >= 1.0 else 0
+        if due >= 1.0:
+            due -= 1.0
+            n_patient += 1
+    turns = np.int64(view["turn"]) - np.int64(view["own_turn"])
+    limit = np.int64(view["knock_limit"])
+    some_hands, some_stocks = np.empty(n, np.int64), np.empty((n, ORDER), np.uint8)
+    for kind in range(2):
+        size = n_patient if kind == 1 else n - n_patient
+        if size == 0:
+            continue
+        model = np.empty(3, np.float64)
+        model[0], model[1] = params[DEADWOOD], params[GONE]
+        # With so little they would have knocked in one of their turns; the patient one waits from turn `until` on.
+        waits = kind == 1 and turns >= params[PATIENT_RIVAL + lean.UNTIL]
+        model[2] = -1 if turns == 0 else (0 if waits else limit)
+        sample_worlds(view, rules, model, mix(key, kind), some_hands[:size], some_stocks[:size])
+        i = 0
+        for w in range(n):
+            if patient[w] == kind:
+                hands[w] = some_hands[i]
+                for k in range(ORDER):
+                    stocks[w, k] = some_stocks[i, k]
+                i += 1
+
+
+@kernel
 def search(view, rules, params, key, actions, priors, n, values, alive):
     """Play candidates out in sampled worlds and return ``(best, seen)``: the best one's place, and the worlds played.
 
@@ -177,77 +199,79 @@ def search(view, rules, params, key, actions, priors, n, values, alive):
         values: float64, shape (n, worlds), written: points of each candidate in each world, while it was in the race.
         alive: int8, shape (n,), written: who was not dropped.
     """
-    n_worlds = values.shape[1]
-    hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
-    sample_worlds(view, rules, params[MODEL : MODEL + 4], key, hands, stocks)
-    tables, views = np.empty(2, dtype=STATE), np.empty(2, dtype=VIEW)
-    make_state(view, rules, hands[0], stocks[0], tables[0])
-    look(tables[0], rules, 0, views[0])
-    for c in range(n):
-        alive[c] = 1
+    most = values.shape[1]
+    end = nanoseconds() + np.int64(params[MS] * 1e6) if params[MS] > 0 else 0
+    batch = min(most, BATCH)
+    hands, stocks, patient = np.empty(batch, np.int64), np.empty((batch, ORDER), np.uint8), np.empty(batch, np.int8)
+    tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
+    alive[:n] = 1
     best, left = 0, n
-    luck = mix(key, 2)
-    patient = 0.0
     next_look = FIRST_LOOK
-    for w in range(n_worlds):
-        set_hidden(view, hands[w], stocks[w], tables[0])
-        patient += params[PATIENT]  # spread evenly over the worlds
-        rival = IMPATIENT_RIVAL
-        if patient >= 1.0:
-            patient -= 1.0
-            rival = PATIENT_RIVAL
+    for w in range(most):
+        i = w % batch
+        if i == 0:
+            sample_batch(view, rules, params, mix(key, w), hands, stocks, patient)
+            if w == 0:
+                make_state(view, rules, hands[0], stocks[0], tables[0])
+                look(tables[0], rules, 0, views[2])
+        set_hidden(view, hands[i], stocks[i], tables[0])
         for c in range(n):
             if alive[c]:
                 tables[1] = tables[0]
-                views[1] = views[0]
+                views[0] = views[2]
                 step(tables[1], rules, actions[c])
-                values[c, w] = finish_hand(
-                    tables[1], rules, views[1], params[OWN : OWN + 3], params[rival : rival + 3], mix(luck, w)
-                )
-        if w + 1 == next_look or w + 1 == n_worlds:
+                values[c, w] = finish_hand(tables[1], rules, views, params, patient[i] == 1, mix(key, -1 - w))
+        late = end > 0 and nanoseconds() >= end
+        if w + 1 == next_look or w + 1 == most or late:
             best, left = drop_losers(values, priors, alive, n, w + 1)
             next_look *= 2
-            if left == 1:
+            if left == 1 or late:
                 return best, w + 1
-    return best, n_worlds
+    return best, most
 
 
 @policy
 def choose(view, rules, params, key):
-    """Choose by search where there is a choice that matters: what to discard, and whether to knock."""
+    """Choose by search where there is a choice that matters: whether to knock, and what to discard if told so."""
     if view["phase"] != DISCARD_PHASE:
-        return heuristic_choose(view, rules, params[HEURISTIC:], key)
+        return draw_or_take(view, rules, params[HINTS + heuristic.GAIN])
     if (view["choices"] >> BIG_GIN) & 1 == 1:
         return BIG_GIN
     actions, priors = np.empty(ORDER + 1, np.int64), np.empty(ORDER + 1, np.float64)
-    n = find_candidates(view, rules, params, actions, priors)
-    last = actions[n - 1]
-    if last >= KNOCK and deadwood(view["hand"] & ~BIT[last - KNOCK], rules["longest_meld"]) == 0:
-        return last  # gin
+    n, gin = find_candidates(view, rules, params, actions, priors)
+    if gin:
+        return actions[n - 1]
     if n == 1:
         return actions[0]
-    values, alive = np.empty((n, np.int64(params[WORLDS])), np.float64), np.empty(n, np.int8)
+    most = MOST_WORLDS if params[MS] > 0 else np.int64(params[WORLDS])
+    values, alive = np.empty((n, most), np.float64), np.empty(n, np.int8)
     best, _ = search(view, rules, params, key, actions, priors, n, values, alive)
     return actions[best]
 
 
-def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
+def params_of(options: Mapping[str, Any]) -> np.ndarray:
+    """Return the options, and the params of the policies it plays out with, as the policy wants them: float64."""
+
+    def of(kind: Any, **changes: float) -> list[float]:
+        return [float(changes.get(name, option.default)) for name, option in kind.AGENT.options.items()]
+
     own = [float(options[name]) for name in OPTIONS]
-    rollouts = [10.0, 4.0, 0.0, 10.0, 1.0, 10.0, 10.0, 4.0, 0.0]  # early, until, late: own, impatient, patient
-    hints = [float(option.default) for option in heuristic.OPTIONS.values()]
-    return NativeAgent(spec, choose, np.array(own + rollouts + hints, dtype=np.float64))
+    policies = of(lean, until=5, ways=1.3) + of(lean) + of(simple) + of(heuristic)
+    return np.array(own + policies, dtype=np.float64)
+
+
+def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
+    return NativeAgent(spec, choose, params_of(options))
 
 
 OPTIONS = {
-    "worlds": Option(128, "worlds a decision", 1, 1_000_000),
+    "worlds": Option(128, "worlds a decision", 1, MOST_WORLDS),
+    "ms": Option(0.0, "milliseconds a decision, in place of `worlds` (0: as many worlds as it says)", 0, 1e6),
+    "prior": Option(1.0, "weight of the one-ply score of a discard", 0, 100),
+    "width": Option(1, "discards that are played out, at most", 1, 52),
+    "patient": Option(0.5, "share of worlds where the opponent waits for gin after the first turns", 0, 1),
     "deadwood": Option(worlds.DEADWOOD, "sampling: weight of the opponent's deadwood a turn (0: none)", 0, 10),
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
-    "dearer": Option(worlds.DEARER, "sampling: weight of a loose card dearer than their discard (0: none)", 0, 100),
-    "turns": Option(worlds.TURNS, "sampling: turns after which their deadwood improves no more", 0, 1000),
-    "prior": Option(0.3, "weight of the one-ply score of a discard", 0, 100),
-    "width": Option(5, "discards that are looked at, at most", 1, 52),
-    "spread": Option(5, "discards that leave this much more than the least are looked at", 0, 100),
-    "patient": Option(0.5, "share of worlds where the opponent waits for gin after the first turns", 0, 1),
 }
 
-AGENT = Kind("plays its best discards and the knock out in sampled worlds", _make, OPTIONS)
+AGENT = Kind("plays the knock out in sampled worlds, and else as heuristic", _make, OPTIONS)

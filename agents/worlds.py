@@ -1,14 +1,14 @@
 """Worlds: the hidden cards of a two-player hand sampled from a VIEW, at random or by how the opponent plays.
 
 An opponent improves with every turn, so hands with much deadwood grow unlikely; one who let a card go, refused or
-thrown, hardly holds two cards that it would have melded with; and what is loose and dearer than the card they threw
-last would have gone before it. A *model* weighs hands by that: float64, shape (4,), ``(deadwood, gone, dearer,
-turns)``. A hand's weight is the exponential of minus
+thrown, hardly holds two cards that it would have melded with; and whoever knocks as soon as they may holds no hand that
+they would have knocked with. A *model* weighs hands by that: float64, shape (3,), ``(deadwood, gone, above)``. A hand's
+weight is the exponential of minus
 
-    deadwood * (the opponent's turns so far, ``turns`` at the most) * its deadwood
-    + gone * (cards let go that it could meld) + dearer * (loose cards that are dearer than the last discard)
+    deadwood * (the opponent's turns so far) * its deadwood + gone * (cards let go that it could meld)
 
-and (0, 0, 0, 0) is uniform. Worlds come from a Metropolis chain that swaps a card of the hand with one of the stock.
+and next to nothing where its deadwood is not above ``above``; (0, 0, -1) is uniform. Worlds come from a Metropolis
+chain that swaps a card of the hand with one of the stock.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import BIT, LANE, N_CARDS, NO_CARD, count, lowest
+from ginenv.cards import BIT, N_CARDS, NO_CARD, count, lowest
 from ginenv.jit import kernel
-from ginenv.melds import completed, deadwood, knock_discards, meldable
+from ginenv.melds import completed, deadwood, knock_discards
 from ginenv.rng import below, mix, uniform
 from ginenv.rules import Rules
 from ginenv.state import (
@@ -35,10 +35,11 @@ from ginenv.state import (
     UPCARD_PHASE,
 )
 
-DEADWOOD, GONE, DEARER, TURNS = 0.03, 1.0, 0.0, 100.0
+DEADWOOD, GONE = 0.03, 1.0
 """The model's defaults, by the log loss of `opponent_hand` over hands of `simple`, patient and not, and `heuristic`."""
 
-_ONE_RANK = 0x0001000100010001
+_UNLIKELY = 50.0
+"""What the logarithm of a weight loses by a hand that would have been knocked with."""
 _WARM_UP = 60
 """Swaps before a chain's first world: it starts from a uniform one."""
 _BETWEEN = 12
@@ -46,27 +47,11 @@ _BETWEEN = 12
 
 
 @kernel
-def _log_weight(hand, gone, dearer, per_point, per_gone, per_dearer, longest):
+def _log_weight(hand, gone, per_point, per_gone, above, longest):
     """Return the logarithm of the weight of an opponent's hand (see the module)."""
-    weight = -per_point * deadwood(hand, longest) - per_gone * count(completed(hand) & gone)
-    if per_dearer != 0.0:
-        weight -= per_dearer * count(hand & dearer & ~meldable(hand))
-    return weight
-
-
-@kernel
-def dearer_cards(v):
-    """Return the cards with more points than the one that the opponent threw last: loose ones would have gone first."""
-    last = np.int64(v["turn"]) - 1
-    if (v["first"] + last) % 2 == 0:
-        last -= 1  # the viewer's own turn
-    if last < 0:
-        return np.int64(0)
-    card = np.int64(v["throws"][last % RING])
-    if card == NO_CARD:
-        return np.int64(0)
-    rank = card % 13
-    return (LANE & ~((2 << rank) - 1)) * _ONE_RANK if rank < 9 else np.int64(0)
+    loose = deadwood(hand, longest)
+    weight = -per_point * loose - per_gone * count(completed(hand) & gone)
+    return weight - _UNLIKELY if loose <= above else weight
 
 
 @kernel
@@ -76,7 +61,7 @@ def sample_worlds(v, rules, model, key, hands, stocks):
     Args:
         v: A VIEW record of a hand in play.
         rules: A RULES record.
-        model: float64, shape (4,): see the module.
+        model: float64, shape (3,): see the module.
         key: Names the sample (`ginenv.rng`).
         hands: int64, shape (n,), written: the opponent's cards in each world, known ones included.
         stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
@@ -90,11 +75,9 @@ def sample_worlds(v, rules, model, key, hands, stocks):
         rest &= rest - 1
         n += 1
     n_held = n - n_stock
-    turns = np.float64(v["turn"]) - np.float64(v["own_turn"])
-    per_point = model[0] * min(turns, model[3])
-    dearer = dearer_cards(v)
+    per_point = model[0] * (np.float64(v["turn"]) - np.float64(v["own_turn"]))
     gone = (v["thrown"][1] | v["refused"][1]) & ~known
-    chained = n_held > 0 and n_stock > 0 and (per_point != 0.0 or model[1] != 0.0 or model[2] != 0.0)
+    chained = n_held > 0 and n_stock > 0 and (per_point != 0.0 or model[1] != 0.0 or model[2] >= 0.0)
     shuffle, swap = mix(key, 0), mix(key, 1)
     drawn = 0  # numbers used up of either stream
     swapped = 0
@@ -111,12 +94,12 @@ def sample_worlds(v, rules, model, key, hands, stocks):
                 hand |= BIT[cards[i]]
         if chained:
             if w == 0:
-                weight = _log_weight(hand, gone, dearer, per_point, model[1], model[2], longest)
+                weight = _log_weight(hand, gone, per_point, model[1], model[2], longest)
             for _ in range(_BETWEEN if w > 0 else _WARM_UP):
                 i = below(swap, swapped, n_held)
                 j = n_held + below(swap, swapped + 1, n_stock)
                 other = (hand & ~BIT[cards[i]]) | BIT[cards[j]]
-                new = _log_weight(other, gone, dearer, per_point, model[1], model[2], longest)
+                new = _log_weight(other, gone, per_point, model[1], model[2], longest)
                 if new >= weight or uniform(swap, swapped + 2) < np.exp(new - weight):
                     cards[i], cards[j] = cards[j], cards[i]
                     hand, weight = other, new
@@ -238,8 +221,7 @@ def opponent_hand(
     key: int = 0,
     deadwood: float = DEADWOOD,
     gone: float = GONE,
-    dearer: float = DEARER,
-    turns: float = TURNS,
+    above: float = 0,
 ) -> np.ndarray:
     """Return how likely the opponent holds each card, as far as ``view`` tells: float64, shape (52,), for two players.
 
@@ -248,8 +230,8 @@ def opponent_hand(
         rules: What is played.
         worlds: How many worlds to sample.
         key: Names the sample.
-        deadwood, gone, dearer, turns: The model of how they play (see the module); all 0 for none.
+        deadwood, gone, above: The model of how they play (see the module); 0, 0 and -1 for none.
     """
     held = np.zeros(N_CARDS)
-    _tally(view, rules.record, np.array([deadwood, gone, dearer, turns], dtype=np.float64), key, worlds, held)
+    _tally(view, rules.record, np.array([deadwood, gone, above], dtype=np.float64), key, worlds, held)
     return held

@@ -20,8 +20,8 @@ from ginenv.view import VIEW, look
 from tests.common import ALL_RULES, choose, legal_actions, mask, positions
 
 EACH = sorted(ALL_RULES)
-UNIFORM = np.zeros(4)
-PLAYED = np.array([0.04, 1.0, 1.0, 6.0])
+UNIFORM = np.array([0.0, 0.0, -1.0])
+PLAYED = np.array([0.04, 1.0, 10.0])
 
 
 def seen_by(s: np.void, rules: Rules, seat: int) -> np.void:
@@ -147,7 +147,7 @@ def test_uniform_worlds_hit_the_true_hand_no_more_often_than_chance():
 def test_opponent_hand_is_even_without_a_model_and_sums_to_the_hand():
     rules = PRESETS["eaai"]
     _, v = middle_of_a_hand()
-    held = opponent_hand(v, rules, worlds=4000, deadwood=0, gone=0, dearer=0)
+    held = opponent_hand(v, rules, worlds=4000, deadwood=0, gone=0, above=-1)
     unseen, known = numbers(int(v["unseen"])), numbers(int(v["known"][1]))
     chance = (10 - len(known)) / len(unseen)
     assert held.sum() == pytest.approx(10)
@@ -159,21 +159,19 @@ def test_opponent_hand_is_even_without_a_model_and_sums_to_the_hand():
 def test_the_model_has_the_weights_that_it_says():
     """On a deck so small that every hand can be weighed: the chain comes out at those chances."""
     rules = Rules(ranks=7, suits=2, cards_dealt=3, dead_stock=0, knock_limit=0)
-    model = np.array([0.05, 0.7, 0.4, 100.0])
-    wanted = (s for s in positions(rules, 45, 60) if s["phase"] == DISCARD_PHASE and s["turn"] == 3)
-    s = next(s for s in wanted if not s["known"].any() and s["throws"][1] % 13 < 6)
+    model = np.array([0.05, 0.7, 5.0])
+    s = next(s for s in positions(rules, 45, 60) if s["phase"] == DISCARD_PHASE and s["turn"] == 3)
     v = seen_by(s, rules, int(s["seat"]))
     hands, _ = sample(v, rules, model, 9, 40_000)
     found, counts = np.unique(hands, return_counts=True)
     gone = int(v["thrown"][1] | v["refused"][1])
-    thrown = int(v["throws"][1])
     assert gone != 0
-    dearer = sum(int(BIT[c]) for c in range(N_CARDS) if c % 13 > thrown % 13)
-    weights = np.array([
-        np.exp(-0.05 * deadwood(h, 13) - 0.7 * count(completed(h) & gone) - 0.4 * count(h & dearer & ~meldable(h)))
-        for h in found
-    ])  # fmt: skip
-    assert len(found) == comb(count(v["unseen"]), 3) > 30
+    weights = np.array([np.exp(-0.05 * deadwood(h, 13) - 0.7 * count(completed(h) & gone)) for h in found])
+    assert min(deadwood(h, 13) for h in found) > 5
+    everyone, _ = sample(v, rules, np.array([0.05, 0.7, -1.0]), 9, 40_000)
+    lower = [h for h in np.unique(everyone) if deadwood(h, 13) <= 5]
+    assert len(lower) > 1
+    assert len(found) + len(lower) == comb(count(v["unseen"]), 3) > 30
     chances = weights / weights.sum()
     assert chances.max() > 2 * chances.min()
     assert np.abs(counts / counts.sum() / chances - 1).max() < 0.3
@@ -209,7 +207,7 @@ def test_weighted_worlds_are_nearer_to_real_hands_than_uniform_ones():
                 truth[numbers(int(s["hand"][1 - int(s["seat"])]))] = 1
                 unseen = numbers(int(v[0]["unseen"]))
                 row = []
-                for model in ({}, {"deadwood": 0, "gone": 0, "dearer": 0}):
+                for model in ({}, {"deadwood": 0, "gone": 0, "above": -1}):
                     p = opponent_hand(v[0], rules, worlds=200, **model).clip(0.005, 0.995)[unseen]
                     t = truth[unseen]
                     row.append(-(t * np.log(p) + (1 - t) * np.log(1 - p)).mean())
