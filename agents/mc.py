@@ -275,3 +275,32 @@ OPTIONS = {
 }
 
 AGENT = Kind("plays the knock out in sampled worlds, and else as heuristic", _make, OPTIONS)
+
+
+@kernel
+def rate_actions(view, rules, params, key, actions, values, kinds):
+    """Play every action out in the same sampled worlds: what `search` does, with none dropped.
+
+    Args:
+        view, rules, params, key: As a policy's.
+        actions: int64, shape (n,): legal actions of the viewer.
+        values: float64, shape (n, worlds), written: points of the viewer less the opponent's.
+        kinds: int8, of the same shape, written: how the hand ended, a `ginenv.state.Kind`; negative where the opponent
+            won it.
+    """
+    n_worlds = values.shape[1]
+    hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
+    patient = np.empty(n_worlds, np.int8)
+    sample_batch(view, rules, params, mix(key, 0), hands, stocks, patient)
+    tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
+    make_state(view, rules, hands[0], stocks[0], tables[0])
+    look(tables[0], rules, 0, views[2])
+    for w in range(n_worlds):
+        set_hidden(view, hands[w], stocks[w], tables[0])
+        for c in range(actions.shape[0]):
+            tables[1] = tables[0]
+            views[0] = views[2]
+            step(tables[1], rules, actions[c])
+            values[c, w] = finish_hand(tables[1], rules, views, params, patient[w] == 1, mix(key, -1 - w))
+            kind = np.int8(tables[1]["kind"])
+            kinds[c, w] = -kind if tables[1]["winner"] == 1 else kind

@@ -1,0 +1,242 @@
+"""`gin analyse`: what each legal action of a hand is worth, played out in worlds sampled from what is known.
+
+With eleven cards a discard or a knock is due, with ten a draw. Say what lies in the discard pile and who threw it, and
+what the opponent took: the worlds are sampled by that. Each action meets the same worlds, played on by the policies
+that `mc` plays out with, against an opponent who waits for gin in half of them and knocks at once in the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agents import mc
+from agents.protocol import NativeAgent
+from agents.registry import make
+from experiments.refusal import Refusal, refusing
+from experiments.stats import Z
+from ginenv.actions import action_text
+from ginenv.cards import NO_CARD, card_list, card_mask, cards_text, count
+from ginenv.melds import deadwood, knock_discards
+from ginenv.rules import Rules, parse_rules
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, TAKE, Kind, Phase
+from ginenv.view import VIEW
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an action is worth, in the hand at hand; shares are of 1."""
+
+    action: str
+    points: float
+    """The viewer's points less the opponent's, on average."""
+    ci95: tuple[float, float]
+    behind: float
+    """How far behind the best action, in points, from world by world."""
+    behind_ci95: tuple[float, float]
+    wins: float
+    gin: float
+    """Won by gin or big gin."""
+    undercut: float
+    """Lost by an undercut."""
+
+
+def analyse(view: Any, rules: Rules, *, worlds: int = 2000, key: int = 0, agent: str = "mc") -> list[Estimate]:
+    """Estimate each legal action of a VIEW, best first.
+
+    Args:
+        view: A VIEW record of the seat to act, two players.
+        rules: What is played.
+        worlds: How many worlds to sample.
+        key: Names the sample.
+        agent: An `mc` spec: its options say what the opponent is like.
+
+    Raises:
+        ValueError: when the viewer is not to act, or ``agent`` is no `mc`.
+    """
+    player = make(agent)
+    if not isinstance(player, NativeAgent) or player.policy is not mc.choose:
+        raise ValueError(f"{agent} is not mc: give mc, with options if you like")
+    actions = np.array(legal_actions(view), dtype=np.int64)
+    if view["mover"] != 0 or not len(actions):
+        raise ValueError("the viewer is not to act, so there is nothing to analyse")
+    values = np.empty((len(actions), worlds))
+    kinds = np.empty((len(actions), worlds), dtype=np.int8)
+    mc.rate_actions(view, rules.record, player.params, key, actions, values, kinds)
+    best = int(values.mean(axis=1).argmax())
+    return sorted(
+        (_estimate(int(a), values[i], values[best] - values[i], kinds[i]) for i, a in enumerate(actions)),
+        key=lambda e: -e.points,
+    )
+
+
+def legal_actions(view: Any) -> list[int]:
+    """Return the legal actions of a VIEW's viewer, ascending."""
+    found = [a for a in range(4) if (int(view["choices"]) >> a) & 1]
+    for first, cards in ((DISCARD, view["discards"]), (KNOCK, view["knocks"])):
+        found += [first + c for c in card_list(int(cards))]
+    return found
+
+
+def _estimate(action: int, points: np.ndarray, behind: np.ndarray, kinds: np.ndarray) -> Estimate:
+    def interval(x: np.ndarray) -> tuple[float, float]:
+        half = Z * float(x.std()) / len(x) ** 0.5
+        return float(x.mean()) - half, float(x.mean()) + half
+
+    return Estimate(
+        action=action_text(action),
+        points=float(points.mean()),
+        ci95=interval(points),
+        behind=float(behind.mean()),
+        behind_ci95=interval(behind),
+        wins=float(((kinds > 0) & (kinds != Kind.DEAD)).mean()),
+        gin=float(((kinds == Kind.GIN) | (kinds == Kind.BIG_GIN)).mean()),
+        undercut=float((kinds == -Kind.UNDERCUT).mean()),
+    )
+
+
+def position(
+    hand: str,
+    rules: Rules,
+    *,
+    pile: str = "",
+    threw: str = "",
+    took: str = "",
+    refused: str = "",
+    turn: int | None = None,
+    scores: tuple[int, int] = (0, 0),
+) -> np.ndarray:
+    """Return the VIEW of a hand as a person would tell it: VIEW, shape (1,), for two players.
+
+    Args:
+        hand: Own cards: ten before the draw, eleven before the discard; the last of eleven is the one just drawn.
+        rules: What is played; under Oklahoma the knock limit is by the first card of ``pile``.
+        pile: The discard pile from the bottom up; the first upcard is at the bottom, unless it was taken.
+        threw: Which of these the opponent threw.
+        took: What the opponent took from the pile and still holds.
+        refused: Upcards that the opponent passed over.
+        turn: Own turn, from 1, this one included; default: as the pile tells.
+        scores: Own and the opponent's.
+
+    Raises:
+        ValueError: for cards that cannot lie so, in one sentence.
+    """
+    own, piled, taken = card_list(hand), card_list(pile), card_list(took)
+    dealt = rules.cards_dealt
+    if len(own) not in (dealt, dealt + 1):
+        raise ValueError(
+            f"the hand has {len(own)} cards: {dealt} before a draw or {dealt + 1} before a discard are due"
+        )
+    mid_turn = len(own) == dealt + 1
+    if twice := [c for c in own if c in piled + taken] + [c for c in piled if c in taken]:
+        raise ValueError(f"{cards_text(twice)}: a card lies in one place only")
+    if foreign := [c for c in card_list(threw) if c not in piled]:
+        raise ValueError(
+            f"{cards_text(foreign)} was thrown, so it lies in the pile or was taken: it is not in the pile"
+        )
+    if len(taken) > dealt:
+        raise ValueError(f"the opponent took {len(taken)} cards and holds {dealt}")
+    if not mid_turn and not piled:
+        raise ValueError("before a draw there is a card to take: name the pile")
+    deck = int(rules.record["deck"])
+    seen = card_mask(own) | card_mask(piled) | card_mask(taken)
+    if seen & ~deck:
+        raise ValueError(f"{cards_text(seen & ~deck)} is not in this deck")
+    v = np.zeros(1, dtype=VIEW)[0]
+    unseen = deck & ~seen
+    n_stock = int(count(unseen)) - (dealt - len(taken))
+    if n_stock <= rules.dead_stock:
+        raise ValueError(f"that leaves {n_stock} cards in the stock: the hand would be over")
+    for ring in ("pile", "draws", "throws"):
+        v[ring] = NO_CARD
+    v["hand"], v["unseen"], v["in_pile"] = card_mask(own), unseen, card_mask(piled)
+    v["known"][1], v["thrown"][1], v["refused"][1] = card_mask(taken), card_mask(threw), card_mask(refused)
+    v["thrown"][0] = card_mask(piled[1:]) & ~card_mask(threw)
+    v["pile"][: len(piled)] = piled
+    v["n_pile"], v["top"] = len(piled), piled[-1] if piled else NO_CARD
+    v["n_stock"] = n_stock
+    v["scores"][:2] = scores
+    v["cards"][:2] = len(own), dealt
+    own_turn = turn if turn is not None else max(1, (len(piled) + 1) // 2)
+    if own_turn < 1:
+        raise ValueError(f"turn {own_turn}: own turns count from 1")
+    begun = own_turn if mid_turn else own_turn - 1
+    v["own_turn"], v["turn"] = begun, 2 * own_turn - 1 if mid_turn else 2 * own_turn - 2
+    v["players"], v["mover"], v["first"], v["dealer"] = 2, 0, 0, 1
+    v["upcard"] = piled[0] if piled else taken[0] if taken else own[-1]
+    v["knock_limit"], v["multiplier"] = _limit(rules, int(v["upcard"]))
+    v["drawn"] = NO_CARD
+    if mid_turn:
+        longest = rules.longest_meld
+        now = int(deadwood(v["hand"], longest))
+        v["phase"], v["drawn"], v["mid_deadwood"] = Phase.DISCARD, own[-1], now
+        v["discards"] = v["hand"]
+        v["knocks"] = knock_discards(v["hand"], now, v["hand"], int(v["knock_limit"]), longest)
+        v["choices"] = 1 << BIG_GIN if rules.big_gin and now == 0 else 0
+        v["draws"][(int(v["turn"]) - 1) % 64] = own[-1]
+    else:
+        v["phase"], v["choices"] = Phase.DRAW, 1 << DRAW | 1 << TAKE
+    out = np.zeros(1, dtype=VIEW)
+    out[0] = v
+    return out
+
+
+def _limit(rules: Rules, upcard: int) -> tuple[int, int]:
+    """Return the knock limit and the multiplier of a hand (V1)."""
+    if not rules.oklahoma:
+        return rules.knock_limit, 1
+    rank = upcard % 13
+    limit = 0 if rules.ace_means_gin and rank == 0 else min(rank + 1, 10)
+    return limit, 2 if rules.spades_double and upcard < 13 else 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options of `gin analyse`."""
+    parser.add_argument(
+        "hand", metavar="HAND", help='own cards, such as "AS 2S 3S 7H 7D 7C KD QD 9H 4C 2D"; drawn last'
+    )
+    parser.add_argument("--pile", default="", metavar="CARDS", help="the discard pile, from the bottom up")
+    parser.add_argument("--threw", default="", metavar="CARDS", help="which of these the opponent threw")
+    parser.add_argument("--took", default="", metavar="CARDS", help="what the opponent took and holds")
+    parser.add_argument("--refused", default="", metavar="CARDS", help="upcards that the opponent passed over")
+    parser.add_argument("--turn", type=int, help="own turn, from 1 (default: as the pile tells)")
+    parser.add_argument("--scores", default="0,0", metavar="OWN,THEIRS", help="scores before this hand (default 0,0)")
+    parser.add_argument("--rules", default="eaai", help="a preset, or preset,key=value,… (default eaai)")
+    parser.add_argument("--agent", default="mc", help="mc, with options that say what the opponent is like")
+    parser.add_argument("--worlds", type=int, default=2000, help="worlds to play each action out in (default 2000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed (default 1)")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyse and print."""
+    if not 2 <= args.worlds <= 1_000_000:
+        raise Refusal(f"--worlds {args.worlds}: a number from 2 to 1,000,000 is due")
+    if not 0 <= args.seed < 1 << 62:
+        raise Refusal(f"--seed {args.seed}: a seed from 0 to 2**62 - 1 is due")
+    try:
+        own, theirs = (int(text) for text in args.scores.split(","))
+    except ValueError:
+        raise Refusal(f"--scores {args.scores}: two whole numbers are due, such as 40,65") from None
+    with refusing():
+        rules = parse_rules(args.rules)
+        view = position(
+            args.hand, rules, pile=args.pile, threw=args.threw, took=args.took, refused=args.refused,
+            turn=args.turn, scores=(own, theirs),
+        )  # fmt: skip
+        found = analyse(view[0], rules, worlds=args.worlds, key=args.seed, agent=args.agent)
+    if args.json:
+        print(json.dumps({"rules": rules.as_dict(), "worlds": args.worlds, "actions": [asdict(e) for e in found]}))
+        return 0
+    print(f"{'action':<14}{'points':>16}{'behind the best':>20}{'wins':>8}{'gin':>8}{'undercut':>10}")
+    for e in found:
+        half, behind_half = (e.ci95[1] - e.ci95[0]) / 2, (e.behind_ci95[1] - e.behind_ci95[0]) / 2
+        print(
+            f"{e.action:<14}{e.points:>+8.2f} ± {half:<5.2f}{e.behind:>12.2f} ± {behind_half:<5.2f}"
+            f"{100 * e.wins:>6.1f} %{100 * e.gin:>6.1f} %{100 * e.undercut:>8.1f} %"
+        )
+    return 0
