@@ -121,7 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parse(sys.argv[1:] if argv is None else argv)
         code = 0 if args is None else args.run(args)
-        sys.stdout.flush()  # what cannot be written should be told here, not at the exit
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what cannot be written should be told here, not at the exit
         return code
     except Refusal as refusal:
         print(f"gin: {refusal}", file=sys.stderr)

@@ -111,9 +111,12 @@ def checked_actions(actions: object, n: int, what: str = "actions") -> np.ndarra
     try:
         given = np.asarray(actions)
     except Exception:  # lists of several lengths, or whatever a stranger's object does
-        raise ValueError(f"{what}: {n} whole numbers are due, not {type(actions).__name__}") from None
+        given = np.asarray(None)
+    due = f"{what}: whole numbers of shape ({n},) are due"
+    if given.ndim == 0:
+        raise ValueError(f"{due}, not {type(actions).__name__}")
     if given.shape != (n,):
-        raise ValueError(f"{what}: {n} whole numbers are due, not {given.dtype} of shape {given.shape}")
+        raise ValueError(f"{due}, not {given.dtype} of shape {given.shape}")
     if isinstance(actions, np.ndarray) and given.dtype.kind in "iu" and np.can_cast(given.dtype, np.int64):
         return np.array(given, dtype=np.int64)
     numbers, ends = np.zeros(n, dtype=np.int64), np.iinfo(np.int64)
@@ -122,7 +125,7 @@ def checked_actions(actions: object, n: int, what: str = "actions") -> np.ndarra
         try:
             numbers[i] = min(max(_whole(action), ends.min), ends.max)
         except TypeError:
-            raise TypeError(f"{what}: {n} whole numbers are due, not {type(action).__name__}") from None
+            raise TypeError(f"{due}, not {type(action).__name__}") from None
     return numbers
 
 

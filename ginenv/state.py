@@ -58,7 +58,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 488 bytes."""
+"""One table: 504 bytes."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -489,7 +489,7 @@ def test_an_agent_that_returns_nonsense_is_told_by_name():
     ]
     for answer in answers:
         Nonsense.answer = staticmethod(answer)
-        sentence = r"agent nonsense: act\(\) returned no actions: \d+ whole numbers are due, not "
+        sentence = r"agent nonsense: act\(\) returned no actions: whole numbers of shape \(\d+,\) are due, not "
         with pytest.raises(AgentError, match=sentence):
             play_pairs(Nonsense(), make("simple"), PRESETS["openspiel"], 1, 0, 20)
 

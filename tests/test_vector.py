@@ -194,14 +194,12 @@ def test_illegal_actions_change_nothing():
         assert "no table was changed" in str(caught.value)
         t._actions[:] = pickle.loads(everything)._actions
         assert pickle.dumps(t) == everything
-    for wrong in (good[:4], good[None], 3):
-        with pytest.raises(ValueError, match="actions: 5 whole numbers are due, not int64 of shape"):
+    for wrong in (good[:4], good[None], 3, None, [[1], [1, 2], 3, 4, 5]):
+        with pytest.raises(ValueError, match=r"^actions: whole numbers of shape \(5,\) are due, not "):
             t.step(wrong)
     for wrong in (good.astype(float), good.astype(bool), [True, *good[1:]], [1.5, *good[1:]], ["1"] * 5, [None] * 5):
-        with pytest.raises(TypeError, match="actions: 5 whole numbers are due, not "):
+        with pytest.raises(TypeError, match=r"^actions: whole numbers of shape \(5,\) are due, not "):
             t.step(wrong)
-    with pytest.raises(ValueError, match="whole numbers are due, not list"):
-        t.step([[1], [1, 2], 3, 4, 5])
     for large in (1 << 63, 1 << 70, -(1 << 70)):
         with pytest.raises(IllegalAction, match=r"table 0, .*: there is none"):
             t.step([large, *good[1:]])
