@@ -21,7 +21,7 @@ from numba import types
 from agents.playout import NO_FORFEIT, decision_key, play_hand
 from agents.protocol import PARAMS, POLICY_POINTER, Agent, NativeAgent
 from ginenv.deal import deal, new_game
-from ginenv.envs.opponent import ask
+from ginenv.envs.opponent import ask, exact_copy
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import mix
@@ -248,7 +248,7 @@ def _play_in_step(
                     if s["phase"] != OVER_PHASE:
                         continue
                     enter_result(s, record, starters[i], game, row[0])
-                    hands.append(row.copy())
+                    hands.append(exact_copy(row))
                     if not game_over(s, record):
                         deal(s, record)
                         starters[i] = s["first"]
@@ -302,10 +302,11 @@ def play_pairs(
                 state, views,
             )  # fmt: skip
             if keep_hands:
-                rows.append(room[:used].copy())
+                rows.append(exact_copy(room[:used]))
     else:
         for swap in (0, 1):
             played = _play_in_step(own_copy(a), own_copy(b), rules, seed, first, swap, games[:, swap])
             rows += played if keep_hands else []
-    hands = np.concatenate(rows)
-    return games, hands[np.argsort(hands["pair"], kind="stable")]
+        rows[1:] = sorted(rows[1:], key=lambda row: int(row["pair"][0]))  # stable: first games stay before second ones
+    # As bytes, so that equal hands are equal to the byte (`exact_copy`).
+    return games, np.concatenate([row.view(np.uint8) for row in rows]).view(HAND)

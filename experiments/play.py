@@ -127,7 +127,7 @@ class Game:
 
     def _agent_acts(self) -> None:
         table = self.table
-        view = np.array([table.view(AGENT)])
+        view = table.view(AGENT).reshape(1)
         key = int(mix(mix(table.seed, _AGENT_STREAM), self._decisions))
         self._decisions += 1
         with refusing(AgentError):

@@ -46,13 +46,23 @@ def ask(agent: Opponent, views: np.ndarray, rules: Rules, keys: np.ndarray) -> n
         AgentError: when it raises (or calls sys.exit), or does not return n whole numbers.
     """
     try:
-        actions = agent.act(views.copy(), rules, keys.copy())
+        actions = agent.act(exact_copy(views), rules, keys.copy())
     except (Exception, SystemExit) as error:
         raise AgentError(f"agent {name_of(agent)} failed: {failure(error)}") from error
     try:
         return checked_actions(actions, len(views), f"agent {name_of(agent)}: act() returned no actions")
     except (TypeError, ValueError) as error:
         raise AgentError(str(error)) from None
+
+
+def exact_copy(array: np.ndarray) -> np.ndarray:
+    """Return a copy of a contiguous structured array, shape (n,), the bytes between its fields included.
+
+    NumPy's own copy leaves there whatever the memory held before, another seat's view for one.
+    """
+    new = np.zeros(array.shape, dtype=array.dtype)
+    new.view(np.uint8)[:] = array.view(np.uint8)
+    return new
 
 
 def name_of(agent: Opponent) -> str:
