@@ -37,7 +37,11 @@ def policy(function: Callable[..., int]) -> Callable[..., int]:
 
 @runtime_checkable
 class Agent(Protocol):
-    """Something that can play many tables at once."""
+    """Something that can play many tables at once.
+
+    Matches give each game of a mirrored pair to a copy of its own (`experiments.match.play_pairs`), so that no agent
+    remembers the other hand of the same deal.
+    """
 
     @property
     def spec(self) -> str:
@@ -48,7 +52,7 @@ class Agent(Protocol):
         """Choose for each table.
 
         Args:
-            views: VIEW, shape (n,), each of the seat to act at its table. Valid during the call only.
+            views: VIEW, shape (n,), each of the seat to act at its table; the agent's own to keep.
             rules: The rules all tables play.
             keys: int64, shape (n,): the randomness for each decision.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import agents
 from agents.protocol import Agent, Kind, Option
+from ginenv.envs.opponent import failure
 
 _NOT_AGENTS = {"playout", "protocol", "registry", "worlds"}
 
@@ -41,7 +43,7 @@ def kind(name: str) -> Kind:
 
 
 def _load(path: Path) -> Any:
-    """Import a user's own file. Raises ValueError when there is none."""
+    """Import a user's own file. Raises ValueError when there is none, or when it fails in whatever way."""
     if not path.is_file():
         raise ValueError(f"agent: there is no file {str(path)!r}")
     module_name = f"ginenv_user_{path.stem}"
@@ -49,7 +51,11 @@ def _load(path: Path) -> Any:
     assert spec is not None and spec.loader is not None  # it is a .py file
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[module_name]
+        raise ValueError(f"agent: {path} cannot be made: {failure(error)}") from error
     return module
 
 
@@ -60,18 +66,31 @@ def _kind_of(module: Any, name: str) -> Kind:
     return found
 
 
+def split(spec: str) -> tuple[str, str]:
+    """Return an agent's name or file, and the text of its options."""
+    name, _, listed = spec.partition(":")
+    if name.strip() not in names():
+        # A path may have a colon of its own, so a file's name goes on to ".py" before a colon or the end.
+        match = re.match(r"(.*?\.py)\s*(?::|$)", spec, re.DOTALL)
+        if match is not None:
+            name, listed = match[1], spec[match.end() :]
+    return name.strip(), listed
+
+
 def make(spec: str) -> Agent:
     """Return the agent that ``spec`` names.
 
     Raises:
-        ValueError: for an unknown agent or option, or a value that is out of range; the sentence says which.
+        ValueError: for an unknown agent or option, a value that is out of range, or an agent whose own code fails; the
+            sentence says which.
     """
-    # A Windows path may have a colon of its own, so split behind the file's name.
-    head, dot_py, tail = spec.partition(".py")
-    name, _, listed = (head + dot_py, "", tail.removeprefix(":")) if dot_py else spec.partition(":")
-    name = name.strip()
-    found = kind(name)
+    name, listed = split(spec)
+    try:
+        found = kind(name)
+    except ImportError as error:  # the networks need torch, for one
+        raise ValueError(f"agent: {name} cannot be made: {failure(error)}") from error
     values: dict[str, Any] = {key: option.default for key, option in found.options.items()}
+    given: set[str] = set()
     for item in filter(None, (part.strip() for part in listed.split(","))):
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals:
@@ -81,9 +100,17 @@ def make(spec: str) -> Agent:
             there = ", ".join(found.options) or "none"
             hint = f"did you mean {close[0]}?" if close else f"its options are {there}"
             raise ValueError(f"agent: {name} has no option {key!r}: {hint}")
+        if key in given:
+            raise ValueError(f"agent: {key} is set twice in {spec!r}")
+        given.add(key)
         values[key] = _value(name, key, text, found.options[key])
     full = ",".join(f"{key}={value}" for key, value in values.items())
-    return found.make(f"{name}:{full}" if full else name, values)
+    try:
+        return found.make(f"{name}:{full}" if full else name, values)
+    except ValueError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"agent: {name} cannot be made: {failure(error)}") from error
 
 
 def _value(name: str, key: str, text: str, option: Option) -> int | float | str:

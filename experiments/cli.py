@@ -6,6 +6,7 @@ Modules are imported when their command is given, since importing the engine may
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -17,6 +18,8 @@ from experiments.refusal import Refusal
 
 REFUSED = 2
 INTERRUPTED = 130
+_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What goes wrong with a stdout that is a file."""
 
 
 class Command(NamedTuple):
@@ -118,7 +121,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `gin`; returns the exit code: 0, 2 for what cannot be done, 130 after Ctrl-C."""
     try:
         args = _parse(sys.argv[1:] if argv is None else argv)
-        return 0 if args is None else args.run(args)
+        code = 0 if args is None else args.run(args)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what cannot be written should be told here, not at the exit
+        return code
     except Refusal as refusal:
         print(f"gin: {refusal}", file=sys.stderr)
         return REFUSED
@@ -131,8 +137,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `gin agents | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _UNWRITTEN:  # no print's, but a fault of the program
+            raise
+        _drop_output()
+        print(f"gin: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return REFUSED
+
+
+def _drop_output() -> None:
+    """Send stdout, with what still waits to be written, nowhere: else Python complains at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

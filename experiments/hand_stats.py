@@ -13,6 +13,8 @@ import numpy as np
 from agents.registry import make
 from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
+from ginenv.envs.opponent import AgentError
+from ginenv.rng import checked_seed
 from ginenv.rules import parse_rules
 from ginenv.state import Kind
 
@@ -32,8 +34,10 @@ def run(args: argparse.Namespace) -> int:
     if args.games < 2 or args.games % 2:
         raise Refusal(f"--games {args.games}: games come in mirrored pairs, so an even number of at least 2 is due")
     with refusing():
+        seed = checked_seed(args.seed, "--seed")
         a, b, rules = make(args.a), make(args.b), parse_rules(args.rules)
-    games, hands = play_pairs(a, b, rules, args.seed, 0, args.games // 2, keep_hands=True)
+    with refusing(AgentError):
+        games, hands = play_pairs(a, b, rules, seed, 0, args.games // 2, keep_hands=True)
     if not len(hands):
         raise Refusal("no hand was finished: an agent forfeits each game by an illegal action")
     figures = summary(games, hands)

@@ -3,9 +3,16 @@
 Two native agents play in one compiled loop. Any other agent plays many tables in step, one batch of VIEWs a move. Both
 ways give the same games: decks follow from the pair's seed, an agent's randomness from the pair, its side and the place
 in the game.
+
+Whoever saw both games of a pair would know the other hand. So all first games are played before all second ones, each
+by a copy of the agent that was given (`own_copy`), and no array is shared between calls. What an agent's code keeps in
+places that a copy does not reach (a module's globals, files, another process) is beyond this: read the code of an
+agent before you believe its results.
 """
 
 from __future__ import annotations
+
+import copy
 
 import numba
 import numpy as np
@@ -14,8 +21,9 @@ from numba import types
 from agents.playout import NO_FORFEIT, decision_key, play_hand
 from agents.protocol import PARAMS, POLICY_POINTER, Agent, NativeAgent
 from ginenv.deal import deal, new_game
+from ginenv.envs.opponent import ask, exact_copy
 from ginenv.jit import kernel
-from ginenv.ledger import game_over, game_winner, margin
+from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import mix
 from ginenv.rules import RULES, Rules
 from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
@@ -62,6 +70,7 @@ A, B, NOBODY = 0, 1, -1
 
 PAIR_STREAM = 1 << 41
 _SIDE_STREAM = 1 << 42
+_PAIRS_AT_ONCE = 100
 _KNOCK, _UNDERCUT, _DEAD = int(Kind.KNOCK), int(Kind.UNDERCUT), int(Kind.DEAD)
 
 
@@ -178,24 +187,49 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
     return n_hands
 
 
-def _play_in_step(a: Agent, b: Agent, rules: Rules, seed: int, first: int, games: np.ndarray) -> list[np.ndarray]:
-    """Play all games of ``games`` side by side, each agent's decisions of one move in one batch."""
-    n = games.size
-    flat = games.reshape(-1)
+def own_copy(agent: Agent) -> Agent:
+    """Return a copy of ``agent`` as it is now, so that what one learns in its games is not known to another.
+
+    It is ``copy.deepcopy``: an agent that holds what cannot be copied (a process, a socket) plays all games itself, and
+    so does one whose ``__deepcopy__`` returns itself, to gather data for one. Native agents have no memory.
+    """
+    if isinstance(agent, NativeAgent):
+        return agent
+    try:
+        return copy.deepcopy(agent)
+    except Exception:  # whatever a stranger's object does
+        return agent
+
+
+def _play_in_step(
+    a: Agent, b: Agent, rules: Rules, seed: int, first: int, swap: int, games: np.ndarray
+) -> list[np.ndarray]:
+    """Play the first games (``swap`` 0) or the second ones (1) of some pairs side by side.
+
+    Args:
+        a, b: The agents; all decisions of one in one move are a batch.
+        rules, seed: Of the match.
+        first: Number of the first pair.
+        swap: A's seat.
+        games: GAME, shape (n,), written.
+
+    Returns:
+        The hands in the order of their ends: HAND, shape (1,) each.
+    """
+    n = len(games)
     states, views, record = new_states(n), np.zeros(n, dtype=VIEW), rules.record
     starters = np.zeros(n, dtype=np.int64)
     hands: list[np.ndarray] = []
     keys = np.zeros((n, 2), dtype=np.int64)
-    for game_number in range(n):
-        pair = first + game_number // 2
-        flat[game_number]["a_seat"] = game_number % 2
-        begin_game(states[game_number], record, seed, pair, flat[game_number])
-        starters[game_number] = states[game_number]["first"]
-        keys[game_number] = side_key(seed, pair, A), side_key(seed, pair, B)
+    games["a_seat"] = swap
+    for at in range(n):
+        begin_game(states[at], record, seed, first + at, games[at])
+        starters[at] = states[at]["first"]
+        keys[at] = side_key(seed, first + at, A), side_key(seed, first + at, B)
     running = np.ones(n, dtype=bool)
     row = np.zeros(1, dtype=HAND)
     while running.any():
-        sides = states["seat"].astype(np.int64) ^ flat["a_seat"]
+        sides = states["seat"].astype(np.int64) ^ swap
         for side, agent in ((A, a), (B, b)):
             tables = np.flatnonzero(running & (sides == side))
             if not len(tables):
@@ -203,14 +237,9 @@ def _play_in_step(a: Agent, b: Agent, rules: Rules, seed: int, first: int, games
             _look_all(
                 states, record, tables, keys[:, side].copy(), views, decision_keys := np.zeros(len(tables), np.int64)
             )
-            actions = np.asarray(agent.act(views[: len(tables)], rules, decision_keys))
-            if actions.shape != (len(tables),) or actions.dtype.kind not in "iu":
-                raise ValueError(
-                    f"agent {agent.spec}: act() returned {actions.dtype} of shape {actions.shape}: "
-                    f"{len(tables)} whole numbers were due"
-                )
+            actions = ask(agent, views[: len(tables)], rules, decision_keys)
             for i, action in zip(tables, actions, strict=True):
-                s, game = states[i], flat[i]
+                s, game = states[i], games[i]
                 forfeit: int = NO_FORFEIT
                 if not is_legal(s, int(action)):
                     forfeit = int(s["seat"])
@@ -219,7 +248,7 @@ def _play_in_step(a: Agent, b: Agent, rules: Rules, seed: int, first: int, games
                     if s["phase"] != OVER_PHASE:
                         continue
                     enter_result(s, record, starters[i], game, row[0])
-                    hands.append(row.copy())
+                    hands.append(exact_copy(row))
                     if not game_over(s, record):
                         deal(s, record)
                         starters[i] = s["first"]
@@ -244,7 +273,8 @@ def play_pairs(
     """Play ``n`` mirrored pairs between ``a`` and ``b``.
 
     Args:
-        a, b: The agents.
+        a, b: The agents. Each that is not native plays by two fresh copies (`own_copy`), one for either seat, and
+            learns nothing itself.
         rules: What they play.
         seed: Of the match. Pairs of the same seed and number have the same decks, whoever plays.
         first: Number of the first pair.
@@ -254,22 +284,29 @@ def play_pairs(
     Returns:
         ``(games, hands)``: GAME, shape (n, 2), and HAND, shape (number of hands,), sorted by pair; empty unless
         asked for.
+
+    Raises:
+        AgentError: when an agent fails; the message names it.
     """
     games = np.zeros((n, 2), dtype=GAME)
+    rows: list[np.ndarray] = [np.zeros(0, dtype=HAND)]
     if isinstance(a, NativeAgent) and isinstance(b, NativeAgent):
-        room = 1 + (n * 400 if keep_hands else 0)
-        hands = np.zeros(room, dtype=HAND)
-        used: int = _play_native(
-            a.policy, a.params, b.policy, b.params, rules.record, seed, first, games, hands,
-            new_states(1), np.zeros(2, dtype=VIEW),
-        )  # fmt: skip
-        if not keep_hands:
-            return games, hands[:0]
-        if used >= room:
-            raise ValueError(f"{used} hands in {n} pairs are more than can be kept: ask for fewer pairs")
-        return games, hands[:used]
-    rows = _play_in_step(a, b, rules, seed, first, games)
-    if not keep_hands or not rows:
-        return games, np.zeros(0, dtype=HAND)
-    hands = np.concatenate(rows)
-    return games, hands[np.argsort(hands["pair"], kind="stable")]
+        # A few pairs at a time, so that there is room for the longest games without much of it.
+        size = _PAIRS_AT_ONCE if keep_hands else max(n, 1)
+        longest = LONGEST_GAME if rules.hands is None else rules.hands
+        room = np.zeros(1 + (2 * longest * min(n, size) if keep_hands else 0), dtype=HAND)
+        state, views = new_states(1), np.zeros(2, dtype=VIEW)
+        for at in range(0, n, size):
+            used: int = _play_native(
+                a.policy, a.params, b.policy, b.params, rules.record, seed, first + at, games[at : at + size], room,
+                state, views,
+            )  # fmt: skip
+            if keep_hands:
+                rows.append(exact_copy(room[:used]))
+    else:
+        for swap in (0, 1):
+            played = _play_in_step(own_copy(a), own_copy(b), rules, seed, first, swap, games[:, swap])
+            rows += played if keep_hands else []
+        rows[1:] = sorted(rows[1:], key=lambda row: int(row["pair"][0]))  # stable: first games stay before second ones
+    # As bytes, so that equal hands are equal to the byte (`exact_copy`).
+    return games, np.concatenate([row.view(np.uint8) for row in rows]).view(HAND)

@@ -13,8 +13,9 @@ from agents.registry import make
 from experiments.refusal import Refusal, refusing
 from ginenv.actions import IllegalAction
 from ginenv.cards import card, card_text
+from ginenv.envs.opponent import AgentError, ask
 from ginenv.render import ansi
-from ginenv.rng import mix
+from ginenv.rng import checked_seed, mix
 from ginenv.rules import parse_rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE
 from ginenv.table import Table
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Play a game."""
     with refusing():
         rules, agent = parse_rules(args.rules), make(args.agent)
-        seed = secrets.randbits(32) if args.seed is None else args.seed
+        seed = secrets.randbits(32) if args.seed is None else checked_seed(args.seed, "--seed")
         table = Table(rules, seed)
     print(f"You play {args.agent} under {rules.name} rules, seed {seed}. Type ? for help, q to quit.")
     game = Game(table, agent, args.agent)
@@ -126,10 +127,11 @@ class Game:
 
     def _agent_acts(self) -> None:
         table = self.table
-        view = np.array([table.view(AGENT)])
+        view = table.view(AGENT).reshape(1)
         key = int(mix(mix(table.seed, _AGENT_STREAM), self._decisions))
         self._decisions += 1
-        action = int(self.agent.act(view, table.rules, np.array([key], dtype=np.int64))[0])
+        with refusing(AgentError):
+            action = int(ask(self.agent, view, table.rules, np.array([key], dtype=np.int64))[0])
         upcard = table.pile[0] if table.pile else ""
         try:
             table.step(action)

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import agents
+from agents.registry import split
 
 ROOT = Path(agents.__file__).resolve().parent.parent
 _IMPORT = re.compile(
@@ -53,10 +54,8 @@ def engine_digest() -> str:
 
 def agent_digest(spec: str) -> str:
     """Return the digest of an agent: its file, what it imports of this project, and files that its options name."""
-    # As in agents.registry: a user's own file is split behind its name.
-    head, dot_py, tail = spec.partition(".py")
-    name, _, options = (head + dot_py, "", tail.removeprefix(":")) if dot_py else spec.partition(":")
-    file = Path(name) if dot_py else ROOT / "agents" / f"{name}.py"
+    name, options = split(spec)
+    file = Path(name) if name.endswith(".py") else ROOT / "agents" / f"{name}.py"
     if not file.is_file():
         file = ROOT / "agents" / name / "__init__.py"
     named = [Path(item.partition("=")[2]) for item in options.split(",") if "=" in item]

@@ -17,7 +17,6 @@ import shlex
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -37,12 +36,14 @@ from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.standings import as_json, describe, pairs_of, result_document, tables, write_results
 from experiments.store import Store, open_store
+from ginenv.envs.opponent import AgentError
+from ginenv.rng import checked_seed
 from ginenv.rules import Rules, parse_rules
 
 NATIVE_SHARD = 200
 """Pairs a shard between native agents: some 30 ms."""
 SHARD = 16
-"""Pairs a shard otherwise: 32 tables are played side by side."""
+"""Pairs a shard otherwise: 16 tables are played side by side, and then once more with the seats swapped."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 COMMIT_EVERY = 0.2
@@ -93,33 +94,14 @@ def plan(names: Sequence[str], rules: str, seed: int, games: int, threads: int) 
         raise Refusal("a tournament needs two agents or more: name one twice to play it against itself")
     if games < 2 or games % 2:
         raise Refusal(f"--games {games}: games are played in mirrored pairs, so give an even number from 2 up")
-    if not 0 <= seed < 1 << 63:
-        raise Refusal(f"--seed {seed} is out of range: 0 to 2**63 - 1 is possible")
     if threads < 1:
         raise Refusal(f"--threads {threads}: give 1 or more")
     with refusing():
-        parsed = parse_rules(rules)
-    crew = tuple(_agent(name) for name in names)
-    others = [tuple(a if isinstance(a, NativeAgent) else _agent(n) for n, a in zip(names, crew, strict=True))
-              for _ in range(threads - 1)]  # fmt: skip
+        seed, parsed = checked_seed(seed, "--seed"), parse_rules(rules)
+        crew = tuple(make(name) for name in names)
+        others = [tuple(a if isinstance(a, NativeAgent) else make(n) for n, a in zip(names, crew, strict=True))
+                  for _ in range(threads - 1)]  # fmt: skip
     return Plan(tuple(names), (crew, *others), parsed, seed, games)
-
-
-def _agent(name: str) -> Agent:
-    """Make an agent; an agent's own file may fail in any way."""
-    try:
-        return make(name)
-    except ValueError as error:
-        raise Refusal(str(error)) from error
-    except Exception as error:
-        raise Refusal(f"agent: {name} cannot be made: {_failure(error)}") from error
-
-
-def _failure(error: BaseException) -> str:
-    """Return what an exception says and where it rose, in one line."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"{text} ({Path(frame.filename).name}, line {frame.lineno})"
 
 
 def missing(store: Store, plan: Plan) -> list[Shard]:
@@ -245,8 +227,10 @@ def _finished(shards: list[Shard], plan: Plan, stop: _Stop) -> Iterator[list[tup
                 ready, committed = [], time.monotonic()
     if ready:
         yield ready
+    if isinstance(failure, AgentError):
+        raise Refusal(f"{failure}; what was played before is stored") from failure
     if failure is not None:
-        raise Refusal(f"an agent failed: {_failure(failure)}; what was played before is stored") from failure
+        raise failure
 
 
 class _Speed(ProgressColumn):

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.registry import kind, make
+from agents.registry import kind, make, split
 from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.standings import scores
 from experiments.whole_file import write_whole
+from ginenv.envs.opponent import AgentError
 from ginenv.rng import mix
 from ginenv.rules import Rules, parse_rules
 
@@ -93,7 +94,8 @@ def run(args: argparse.Namespace) -> int:
                     workers.submit(score, _spec(args.agent, ranges, x), panel, rules, deck_seed, args.pairs)
                     for x in tries
                 ]
-                won = [job.result() for job in jobs]
+                with refusing(AgentError):
+                    won = [job.result() for job in jobs]
                 old.append(won)
                 with refusing(OSError, str(args.out)):
                     write_log(args.out / _LOG, head, old)
@@ -113,9 +115,10 @@ def parse_ranges(agent: str, vary: Sequence[str]) -> list[Range]:
     Raises:
         Refusal: for an option that ``agent`` does not have, or a range that is none.
     """
+    name, given = split(agent)
     with refusing():
-        options = kind(agent.partition(":")[0]).options
-    named = {text.partition("=")[0] for text in agent.partition(":")[2].split(",")}
+        options = kind(name).options
+    named = {text.partition("=")[0].strip() for text in given.split(",")}
     ranges: list[Range] = []
     for text in vary:
         name, _, ends = text.partition("=")
@@ -148,7 +151,8 @@ def score(spec: str, panel: Sequence[str], rules: Rules, seed: int, pairs: int) 
 def _spec(agent: str, ranges: Sequence[Range], place: np.ndarray) -> str:
     """Return the spec of ``agent`` with the options at ``place``."""
     options = ",".join(f"{r.name}={r.at(x)}" for r, x in zip(ranges, place, strict=True))
-    return f"{agent}{',' if ':' in agent else ':'}{options}"
+    name, given = split(agent)
+    return f"{name}:{','.join(filter(None, (given, options)))}"
 
 
 class _Search:

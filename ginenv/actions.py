@@ -1,7 +1,8 @@
-"""Actions as text, both ways, and the reason why one is illegal (I1)."""
+"""Actions as text, both ways, as numbers checked, and the reason why one is illegal (I1)."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,67 @@ def action_number(action: int | str | np.integer[Any]) -> int:
         except ValueError as error:
             raise ValueError(f"{action.strip()}: {error}") from None
     raise ValueError(f"{action.strip()!r} is not an action: write draw, take, pass, discard 7H, knock 7H or big gin")
+
+
+def _whole(value: Any) -> int:
+    """Return a whole number, NumPy's and torch's included, as an int. Raises TypeError for all else."""
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def checked_action(action: object) -> int:
+    """Return an action given to an environment as an int from 0 to 107.
+
+    Raises:
+        IllegalAction: when there is no such action.
+        TypeError: when it is no whole number.
+    """
+    try:
+        number = _whole(action)
+    except TypeError:
+        raise TypeError(f"an action is a whole number, not {type(action).__name__}") from None
+    try:
+        action_text(number)
+    except ValueError as error:
+        raise IllegalAction(str(error)) from None
+    return number
+
+
+def checked_actions(actions: object, n: int, what: str = "actions") -> np.ndarray:
+    """Return ``n`` actions, given as an array or any sequence, as a fresh array: int64, shape (n,).
+
+    Kernels index by it without a look at its bounds, so what learners and agents hand over passes here first. A number
+    that int64 cannot hold becomes the nearest that it can, which is no action either.
+
+    Args:
+        actions: What was given.
+        n: How many are due.
+        what: Begins the sentence of an error.
+
+    Raises:
+        ValueError: when its shape is not (n,).
+        TypeError: when it holds anything but whole numbers, truth values for one.
+    """
+    try:
+        given = np.asarray(actions)
+    except Exception:  # lists of several lengths, or whatever a stranger's object does
+        given = np.asarray(None)
+    due = f"{what}: whole numbers of shape ({n},) are due"
+    if given.ndim == 0:
+        raise ValueError(f"{due}, not {type(actions).__name__}")
+    if given.shape != (n,):
+        raise ValueError(f"{due}, not {given.dtype} of shape {given.shape}")
+    if isinstance(actions, np.ndarray) and given.dtype.kind in "iu" and np.can_cast(given.dtype, np.int64):
+        return np.array(given, dtype=np.int64)
+    numbers, ends = np.zeros(n, dtype=np.int64), np.iinfo(np.int64)
+    # One by one: in a list NumPy would take True for 1, and make objects or floats of large numbers.
+    for i, action in enumerate(given if isinstance(actions, np.ndarray) else list(actions)):  # type: ignore[call-overload]
+        try:
+            numbers[i] = min(max(_whole(action), ends.min), ends.max)
+        except TypeError:
+            raise TypeError(f"{due}, not {type(action).__name__}") from None
+    return numbers
 
 
 def why_illegal(s: Any, rules: Rules, action: int) -> str | None:

@@ -542,7 +542,7 @@ ENCODINGS: dict[str, Encoding] = _encodings()
 
 def encoding(name: str) -> Encoding:
     """Return the encoding called ``name``. Raises ValueError when there is none."""
-    if name not in ENCODINGS:
+    if not isinstance(name, str) or name not in ENCODINGS:
         close = get_close_matches(str(name), ENCODINGS, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(ENCODINGS)}"
         raise ValueError(f"there is no encoding {name!r}: {hint}")

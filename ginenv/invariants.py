@@ -199,7 +199,7 @@ def _broken_result(s, rules):
     for k in range(2):
         if s["scores"][k] < s["points"][k] or (s["boxes"][k] == 0 and s["scores"][k] != 0):
             return 27
-    if s["boxes"][0] + s["boxes"][1] > s["hand_number"] or s["hand_number"] == 0:
+    if np.int64(s["boxes"][0]) + np.int64(s["boxes"][1]) > s["hand_number"] or s["hand_number"] == 0:
         return 27
     target = rules["target"]
     home = np.int64(s["first_home"])

@@ -48,7 +48,7 @@ def game_over(s, rules):
 @kernel
 def final_total(s, rules, seat):
     """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now."""
-    total = np.int64(s["scores"][seat])
+    total, boxes = np.int64(s["scores"][seat]), np.int64(s["boxes"][seat])
     if s["first_home"] == seat:
         total += rules["game_bonus"]
         if s["boxes"][1 - seat] == 0:
@@ -56,8 +56,8 @@ def final_total(s, rules, seat):
                 total += rules["shutout_bonus"]
             elif rules["shutout"] == _DOUBLE:
                 # "doubles their entire total, game bonus included": the boxes are part of the total (G4)
-                return 2 * (total + s["boxes"][seat] * rules["box_bonus"])
-    return total + s["boxes"][seat] * rules["box_bonus"]
+                return 2 * (total + boxes * rules["box_bonus"])
+    return total + boxes * rules["box_bonus"]
 
 
 @kernel

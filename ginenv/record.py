@@ -36,12 +36,15 @@ from typing import Any, NamedTuple
 from ginenv.actions import action_number, action_text
 from ginenv.cards import NO_CARD, card, card_list, card_text, cards_text, deck_mask
 from ginenv.hands import HandResult
+from ginenv.rng import checked_seed
 from ginenv.rules import PRESETS, Rules
 from ginenv.rules import rules as rules_of
 from ginenv.state import DRAW, PASS, TAKE
 
 HEADER = "gin rummy record"
 VERSION = 1
+BYTE_ORDER_MARK = "\ufeff"
+"""Stands before the text in files of some editors; it means nothing."""
 
 
 class RecordError(ValueError):
@@ -186,7 +189,7 @@ def parse(text: str) -> Record:
         RecordError: for the first line that cannot be; illegal play is found by `ginenv.replay`.
     """
     lines = []
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(text.removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
         line = re.sub(r"(^|\s)#.*", "", raw).strip()
         if line:
             lines.append((number, line))
@@ -195,6 +198,7 @@ def parse(text: str) -> Record:
         raise RecordError(first[0], f"a record begins with {f'{HEADER} {VERSION}'!r}")
 
     record = Record(rules_of(), None, [])
+    head: set[str] = set()
     deal: _Deal | None = None
     for number, line in lines[1:]:
         try:
@@ -211,6 +215,9 @@ def parse(text: str) -> Record:
             if not colon:
                 raise ValueError(f"{line!r} is neither 'hand' nor a key, a colon and a value")
             if deal is None:
+                if key in head:
+                    raise ValueError(f"{key}: given already")
+                head.add(key)
                 _read_head(record, key, value)
             else:
                 _read_hand(record, deal, number, key, value)
@@ -228,7 +235,7 @@ def _read_head(record: Record, key: str, value: str) -> None:
     if key == "rules":
         record.rules = _read_rules(value)
     elif key == "seed":
-        record.seed = _whole(value, "seed")
+        record.seed = checked_seed(_whole(value, "seed"))
     else:
         raise ValueError(f"{key!r} does not belong before the first hand: rules and seed do")
 
@@ -247,6 +254,8 @@ def _read_hand(record: Record, deal: _Deal, line: int, key: str, value: str) -> 
         if key == "dealer":
             if value not in seats:
                 raise ValueError(f"dealer is a seat, {' or '.join(seats)}, not {value!r}")
+            if hand.dealer is not None:
+                raise ValueError("dealer: given already")
             hand.dealer = int(value)
         else:
             deal.add(line, key, value, record.rules)
@@ -267,6 +276,8 @@ def _read_rules(text: str) -> Rules:
         name, equals, value = change.partition("=")
         if not equals:
             raise ValueError(f"rules: {change!r} should be field=value")
+        if name in values:
+            raise ValueError(f"rules: {name} is set twice")
         kind = kinds.get(name, "")
         if value == "None" and kind.endswith("None"):
             values[name] = None
@@ -289,7 +300,7 @@ def _read_turn(seat: int, text: str) -> Iterable[Play]:
 
 
 def _whole(text: str, what: str) -> int:
-    if not re.fullmatch(r"\d+", text):
+    if not re.fullmatch(r"[0-9]+", text):
         raise ValueError(f"{what} is a whole number, not {text!r}")
     return int(text)
 

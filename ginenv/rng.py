@@ -44,3 +44,16 @@ def below(key, index, n):
 def uniform(key, index):
     """Return the ``index``-th number of stream ``key``, uniform in [0, 1) (float64)."""
     return np.float64(_hash(key, index) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+def checked_seed(seed: object, name: str = "seed") -> int:
+    """Return a seed that a person gave, as an int.
+
+    Raises:
+        ValueError: when it is no whole number from 0 to 2**63 - 1, in one sentence that begins with ``name``.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"{name} {seed!r} should be a whole number from 0 to 2**63 - 1")
+    if not 0 <= int(seed) < 1 << 63:
+        raise ValueError(f"{name} {seed} is out of range: 0 to 2**63 - 1 is possible")
+    return int(seed)

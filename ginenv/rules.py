@@ -238,8 +238,10 @@ def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
     """
     if isinstance(preset, Rules):
         return preset.but(**changes)
+    if not isinstance(preset, str):
+        raise ValueError(f"rules: {preset!r} should be Rules or the name of a preset, one of {', '.join(PRESETS)}")
     if preset not in PRESETS:
-        close = get_close_matches(str(preset), PRESETS, n=1)
+        close = get_close_matches(preset, PRESETS, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(PRESETS)}"
         raise ValueError(f"rules: there is no preset {preset!r}: {hint}")
     return PRESETS[preset].but(**changes)

@@ -31,10 +31,10 @@ STATE = np.dtype(
         ("order", np.uint8, (ORDER,)),  # stock and discard pile
         ("draws", np.uint8, (RING,)),  # by turn: the card drawn, + FROM_PILE when taken from the pile
         ("throws", np.uint8, (RING,)),  # by turn: the card discarded
-        ("scores", np.int16, (SEATS,)),  # of the game so far, without boxes and bonuses
-        ("points", np.int16, (SEATS,)),  # scored in this hand
+        ("scores", np.int32, (SEATS,)),  # of the game so far, without boxes and bonuses
+        ("points", np.int16, (SEATS,)),  # scored in this hand: 2 * (1000 + 100) at the most
         ("deadwood", np.uint8, (SEATS,)),  # at settlement, after layoffs
-        ("boxes", np.uint8, (SEATS,)),  # hands won
+        ("boxes", np.uint16, (SEATS,)),  # hands won
         ("hand_number", np.uint16),  # hands dealt before this one
         ("turn", np.uint16),  # turns (draws) begun in this hand
         ("choices", np.uint8),  # legal actions but discards and knocks: bit a for action a < 4
@@ -58,7 +58,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 488 bytes."""
+"""One table: 504 bytes."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -23,8 +23,8 @@ from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, d
 from ginenv.deal import deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import HandResult, settlement
 from ginenv.ledger import final_total, game_over, game_winner
-from ginenv.record import HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
-from ginenv.rng import mix
+from ginenv.record import BYTE_ORDER_MARK, HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
+from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
 from ginenv.state import N_ACTIONS, NO_SEAT, ORDER, Kind, Phase, new_states
@@ -57,8 +57,8 @@ class Table:
         dealer: int | None = None,
     ) -> None:
         self._rules = rules_of(rules)
-        if seed is not None and not 0 <= seed < 1 << 63:
-            raise ValueError(f"seed {seed} is out of range: 0 to 2**63 - 1 is possible")
+        if seed is not None:
+            seed = checked_seed(seed)
         if dealer is not None and dealer not in range(self._rules.players):
             raise ValueError(f"dealer {dealer}: the seats are {self._seats_text()}")
         cards = None if deck is None else self._checked_deck(deck)
@@ -66,7 +66,7 @@ class Table:
         self._seed_stands = seed is not None or cards is None
         if seed is None:
             seed = secrets.randbits(32) if cards is None else _seed_of(cards)
-        self._seed = int(seed)
+        self._seed = seed
         self._states = new_states(1)
         new_game(self._s, self._rules.record, self._seed)
         if dealer is not None:
@@ -376,7 +376,7 @@ def replay(source: str | Path) -> Table:
         RecordError: naming the line that is wrong.
         OSError: when the file cannot be read.
     """
-    if isinstance(source, Path) or not ("\n" in source or source.startswith(HEADER)):
+    if isinstance(source, Path) or not ("\n" in source or source.removeprefix(BYTE_ORDER_MARK).startswith(HEADER)):
         source = Path(source).read_text(encoding="utf-8")
     record = parse(source)
     table: Table | None = None

@@ -35,8 +35,8 @@ VIEW = np.dtype(
         ("pile", np.uint8, (ORDER,)),  # the discard pile from the bottom up, NO_CARD behind its top
         ("draws", np.uint8, (RING,)),  # by turn % RING: card drawn (+ FROM_PILE), NO_CARD where not seen
         ("throws", np.uint8, (RING,)),  # by turn % RING: card discarded, NO_CARD for none yet
-        ("scores", np.int16, (SEATS,)),
-        ("boxes", np.uint8, (SEATS,)),
+        ("scores", np.int32, (SEATS,)),
+        ("boxes", np.uint16, (SEATS,)),
         ("cards", np.uint8, (SEATS,)),  # how many cards a seat holds
         ("hand_number", np.uint16),
         ("turn", np.uint16),  # turns begun in this hand

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,8 +16,10 @@ import pytest
 from agents.protocol import Agent, NativeAgent
 from agents.registry import kind, make, names
 from experiments.match import NOBODY, A, B, pair_seed, play_pairs
+from experiments.provenance import agent_digest
 from ginenv.cards import card
 from ginenv.deal import deal_deck, new_game
+from ginenv.envs.opponent import AgentError
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, OVER_PHASE, PASS, TAKE, Phase, new_states
 from ginenv.step import step
@@ -30,14 +35,15 @@ class Hidden:
     """An agent that hides that it is native, so that matches ask it table by table, batch by batch."""
 
     inner: Agent
-    calls: int = 0
+    calls: ClassVar[int] = 0
+    """Of all of them: a match plays with copies."""
 
     @property
     def spec(self) -> str:
         return self.inner.spec
 
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
-        self.calls += 1
+        Hidden.calls += 1
         return self.inner.act(views, rules, keys)
 
 
@@ -279,9 +285,8 @@ def test_native_and_in_step_games_are_the_same(preset):
     native = play_pairs(make("simple"), make("simple:late=0"), rules, 7, 3, 4, keep_hands=True)
     hidden = in_step("simple:late=0")
     mixed = play_pairs(make("simple"), hidden, rules, 7, 3, 4, keep_hands=True)
-    assert hidden.calls
-    assert equal((native[0], native[1][:0]), (mixed[0], mixed[1][:0]))
-    assert sorted(native[1].tolist()) == sorted(mixed[1].tolist())  # in step, a pair's two games come mixed
+    assert Hidden.calls
+    assert equal(native, mixed)
     assert isinstance(make("simple"), NativeAgent)
 
 
@@ -315,6 +320,84 @@ def test_pairs_are_mirrored():
     hands_b = {h for batch in decks[B] for h in batch}
     assert hands_a == hands_b
     assert len(hands_a) == 20
+
+
+class Nosy:
+    """Remembers all that it is shown, plays as `simple`, and keeps what arrays it gets."""
+
+    spec = "nosy"
+
+    def __init__(self, all_seen: list[dict[bytes, set[bytes]]]) -> None:
+        self.all_seen = all_seen
+        self.seen: dict[bytes, set[bytes]] = {}
+        self.kept: list[tuple[np.ndarray, bytes]] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Nosy:
+        new = Nosy(self.all_seen)
+        new.seen, new.kept = {k: set(v) for k, v in self.seen.items()}, list(self.kept)
+        self.all_seen.append(new.seen)
+        return new
+
+    def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+        assert views.base is None and views.flags.owndata and views.flags.writeable and keys.base is None
+        for array, before in self.kept:
+            assert array.tobytes() == before, "an array handed out before has changed"
+        self.kept.append((views, views.tobytes()))
+        bare = np.zeros(len(views), dtype=VIEW)
+        for name in VIEW.names or ():
+            bare[name] = views[name]
+        assert bare.tobytes() == views.tobytes(), "something lies between the fields"
+        for v in views:
+            if v["turn"] == 0 and v["hand_number"] == 0:
+                deal = v["upcard"].tobytes()
+                self.seen.setdefault(deal, set()).add(v["hand"].tobytes())
+        return make("simple").act(views, rules, keys)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_no_agent_sees_both_hands_of_a_deal(same: bool):
+    """The first decisions of a game, one hand a deal: nobody is shown the other, in the mirrored game or elsewhere."""
+    all_seen: list[dict[bytes, set[bytes]]] = []
+    a = Nosy(all_seen)
+    play_pairs(a, a if same else make("simple"), PRESETS["openspiel"], 3, 0, 12)
+    assert not a.seen and not a.kept
+    assert len(all_seen) == (4 if same else 2)
+    for seen in all_seen:
+        assert seen
+    # One pair: with twelve, two deals may turn up the same card.
+    all_seen.clear()
+    for pair in range(12):
+        play_pairs(a, a if same else make("simple"), PRESETS["openspiel"], 3, pair, 1)
+    assert all(len(hands) == 1 for seen in all_seen for hands in seen.values())
+
+
+def test_an_agent_that_cannot_be_copied_still_plays():
+    class Stiff(Hidden):
+        def __deepcopy__(self, memo: dict[int, Any]) -> Stiff:
+            raise TypeError("cannot pickle a process")
+
+    games, _ = play_pairs(Stiff(make("simple")), make("random"), EAAI.but(target=30), 3, 0, 3)
+    assert equal(
+        (games, games[:0]), (play_pairs(make("simple"), make("random"), EAAI.but(target=30), 3, 0, 3)[0], games[:0])
+    )
+
+
+def test_G8_the_longest_game_fits():
+    """49 points a hand for 1000 hands are more than 16 bits hold, 1000 hands of a game more than there was room for."""
+
+    rules = PRESETS["modern"].but(target=None, hands=1000)
+    games, hands = play_pairs(make("simple"), make("random"), rules, 1, 0, 1, keep_hands=True)
+    assert len(hands) == 2000 == games["hands"].sum()
+    for swap in (0, 1):
+        mine = hands[:1000] if swap == 0 else hands[1000:]
+        for side in (A, B):
+            assert games[0, swap]["points"][side] == mine["points"][mine["winner"] == side].astype(int).sum()
+        boxes = [int((mine["winner"] == side).sum()) for side in (A, B)]
+        lead = int(games[0, swap]["points"][A] - games[0, swap]["points"][B]) + 25 * (boxes[A] - boxes[B])
+        assert games[0, swap]["margin"] == lead
+        assert games[0, swap]["points"][A] > 1 << 15 and boxes[A] > 255
+    stepped = play_pairs(in_step("simple"), make("random"), rules, 1, 0, 1, keep_hands=True)
+    assert equal((games, hands), stepped)
 
 
 def test_one_agent_against_itself_breaks_even_to_the_point():
@@ -390,12 +473,59 @@ def test_I1_an_illegal_action_forfeits_the_game_and_is_counted_apart():
 def test_an_agent_that_returns_nonsense_is_told_by_name():
     class Nonsense(Cheat):
         spec = "nonsense"
+        answer: Callable[[int], Any]
 
         def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
-            return np.zeros(len(views))
+            return Nonsense.answer(len(views))  # type: ignore[no-any-return]
 
-    with pytest.raises(ValueError, match="agent nonsense: act"):
-        play_pairs(Nonsense(), make("simple"), EAAI, 1, 0, 2)
+    answers: list[Callable[[int], Any]] = [
+        lambda n: None,
+        lambda n: 3,
+        lambda n: [],
+        lambda n: [[2] * n],
+        lambda n: [2] * (n + 1),
+        lambda n: [[2]] * (n - 1) + [3],
+        np.zeros,
+        lambda n: [np.nan] * n,
+        lambda n: [True] * n,
+        lambda n: np.ones(n, dtype=bool),
+        lambda n: ["2"] * n,
+    ]
+    for answer in answers:
+        Nonsense.answer = staticmethod(answer)
+        sentence = r"agent nonsense: act\(\) returned no actions: whole numbers of shape \(\d+,\) are due, not "
+        with pytest.raises(AgentError, match=sentence):
+            play_pairs(Nonsense(), make("simple"), PRESETS["openspiel"], 1, 0, 20)
+
+
+def test_an_agent_that_raises_is_told_by_name():
+    for error in (ZeroDivisionError("oh"), ValueError("oh"), SystemExit("oh")):
+
+        class Broken(Cheat):
+            def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+                raise error  # noqa: B023
+
+        sentence = rf"agent cheat failed: {type(error).__name__}: oh \(test_agents.py, line \d+\)"
+        with pytest.raises(AgentError, match=sentence):
+            play_pairs(make("simple"), Broken(), EAAI, 1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        lambda n: np.full(n, (1 << 63) + 5, dtype=np.uint64),
+        lambda n: [1 << 70] * n,
+        lambda n: [-(1 << 70)] * n,
+        lambda n: np.full(n, -1, dtype=np.int8),
+    ],
+)
+def test_I1_a_number_of_any_size_forfeits(actions: Callable[[int], Any]):
+    class Large(Cheat):
+        def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+            return actions(len(views))  # type: ignore[no-any-return]
+
+    games, _ = play_pairs(Large(), make("simple"), EAAI, 1, 0, 3)
+    assert (games["forfeit"] == A).all()
 
 
 MYBOT = """
@@ -440,6 +570,34 @@ def test_a_users_own_policy_file_plays_at_native_speed(tmp_path, monkeypatch):
     (tmp_path / "empty.py").write_text("")
     with pytest.raises(ValueError, match="defines no AGENT"):
         make("./empty.py")
+
+
+def test_a_file_that_fails_is_one_sentence(tmp_path: Path):
+    path = tmp_path / "my.pybots" / "bot.py"  # ".py" within the folder's name
+    path.parent.mkdir()
+    path.write_text(MYBOT)
+    assert make(f"{path}:knock=0").spec == f"{path}:knock=0"
+    assert make(str(path)).spec == f"{path}:knock=1"
+    assert agent_digest(f"{path}:knock=0") == agent_digest(str(path))
+    for text, sentence in (
+        ("def (", r"SyntaxError: .*bot\.py, line 1\)$"),
+        ("1 / 0", r"ZeroDivisionError: .*\(bot\.py, line 1\)$"),
+        ("import sys\nsys.exit(3)", r"SystemExit: 3 \(bot\.py, line 2\)$"),
+        ("import nowhere_at_all", r"ModuleNotFoundError: .*\(bot\.py, line 1\)$"),
+        ("raise ValueError('my own')", r"ValueError: my own \(bot\.py, line 1\)$"),
+        (
+            "from agents.protocol import Kind\nAGENT = Kind('', lambda spec, options: 1 / 0, {})",
+            r"ZeroDivisionError: .*\(bot\.py, line 2\)$",
+        ),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=rf"^agent: .*bot\.py cannot be made: {sentence}"):
+            make(str(path))
+
+
+def test_an_option_set_twice_is_refused():
+    with pytest.raises(ValueError, match="early is set twice in 'simple:early=5,early=6'"):
+        make("simple:early=5,early=6")
 
 
 def test_actions_are_numbered_as_the_agents_expect():

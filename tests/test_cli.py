@@ -49,7 +49,11 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]):
         ("tournament simple simple --games 3", "even number"),
         ("tournament simple simple --games 0", "even number"),
         ("tournament simple simple --games many", "many"),
-        ("tournament simple simple --seed -1", "out of range"),
+        ("tournament simple simple --seed -1", "--seed -1 is out of range"),
+        ("tournament simple simple --seed 99999999999999999999999", "is out of range"),
+        ("hands simple simple --seed -1", "--seed -1 is out of range"),
+        ("hands simple simple --seed 99999999999999999999999", "is out of range"),
+        ("hands simple:early=5,early=6 simple", "early is set twice"),
         ("tournament simple simple --threads 0", "--threads 0"),
         ("tournament simple simple --rules eaia", "did you mean eaai?"),
         ("tournament simple simple --rules eaai,gin_bonus=x", "should be a whole number"),
@@ -61,7 +65,8 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]):
         ("play", "AGENT"),
         ("play nobody", "there is no agent 'nobody'"),
         ("play simple --rules ranks=2", "ranks=2 is out of range"),
-        ("play simple --seed -1", "out of range"),
+        ("play simple --seed -1", "--seed -1 is out of range"),
+        ("play simple --seed 99999999999999999999999", "is out of range"),
     ],
 )
 def test_wrong_input_is_one_sentence(line: str, words: str, capsys: pytest.CaptureFixture[str]):
@@ -266,6 +271,73 @@ def test_an_agent_that_cheats_forfeits(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(sys, "stdin", io.StringIO("p\nd\n"))
     assert main(["play", "cheat", "--seed", "3"]) == 2
     assert "cheat forfeits the game by an illegal action" in capsys.readouterr().err
+
+
+BOT = """
+from agents.protocol import Kind
+import numpy as np
+
+class Bot:
+    def __init__(self, spec):
+        self.spec = spec
+
+    def act(self, views, rules, keys):
+        {act}
+
+AGENT = Kind("does as it likes", lambda spec, options: Bot(spec), {{}})
+"""
+
+
+@pytest.mark.parametrize("command", ["play", "hands", "tournament"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def (", "cannot be made: SyntaxError"),
+        ("1 / 0", "cannot be made: ZeroDivisionError: division by zero (bot.py, line 1)"),
+        ("import sys; sys.exit(3)", "cannot be made: SystemExit: 3"),
+        (BOT.format(act="raise KeyError('oh')"), "failed: KeyError: 'oh' (bot.py, line 10)"),
+        (BOT.format(act="return None"), "act() returned no actions"),
+        (BOT.format(act="return 2"), "act() returned no actions"),
+        (BOT.format(act="return []"), "act() returned no actions"),
+        (BOT.format(act="return [[2]] * len(views)"), "act() returned no actions"),
+        (BOT.format(act="return np.full(len(views), np.nan)"), "act() returned no actions"),
+        (BOT.format(act="return [2.0] * len(views)"), "act() returned no actions"),
+    ],
+)
+def test_a_bot_that_fails_is_one_sentence(
+    command: str, text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):  # fmt: skip
+    path = tmp_path / "bot.py"
+    path.write_text(text)
+    more = {"play": ["--seed", "3"], "hands": ["simple", "--games", "2"]}.get(
+        command, ["simple", "--games", "2", "--threads", "1", "--out", str(tmp_path / "run")]
+    )
+    monkeypatch.setattr(sys, "stdin", io.StringIO("p\nd\n"))
+    assert main([command, str(path), *more]) == 2
+    errors = capsys.readouterr().err.replace(COMPILING, "")
+    sentence = next(line for line in errors.splitlines() if line.startswith("gin: "))
+    assert words in sentence and "bot.py" in sentence
+    assert "Traceback" not in errors
+
+
+def test_hands_of_the_longest_games(capsys: pytest.CaptureFixture[str]):
+    """There was room for 400 hands a pair."""
+    argv = ["hands", "simple", "random", "--games", "2", "--rules", "modern,target=none,hands=1000", "--json"]
+    assert main(argv) == 0
+    assert json.loads(capsys.readouterr().out)["hands"] == 2000
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
+@pytest.mark.parametrize("line", ["rules", "rules eaai", "hands simple random --games 2"])
+def test_output_that_cannot_be_written_is_one_sentence(line: str):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments.cli", *line.split()],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.replace(COMPILING, "") == "gin: the output cannot be written: No space left on device\n"
 
 
 def test_json_is_the_only_thing_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, render_test, seed_test
 
@@ -16,6 +17,7 @@ import ginenv
 from ginenv import gin_rummy_v0
 from ginenv.encode import ENCODINGS
 from ginenv.envs.aec import raw_env
+from ginenv.envs.opponent import AgentError
 from ginenv.envs.single import GinRummyEnv
 from ginenv.envs.single_vector import GinRummyVectorEnv
 from ginenv.rng import mix
@@ -272,3 +274,185 @@ def test_I1_vector_env_changes_nothing_on_an_illegal_action():
     with pytest.raises(ginenv.IllegalAction, match="table 2"):
         env.step(actions)
     assert env._states.tobytes() == before
+
+
+# --- What is handed in ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "7", 1 << 63, np.float64(3)])
+@pytest.mark.parametrize("make", [gin_rummy_v0.env, raw_env, GinRummyEnv, lambda: GinRummyVectorEnv(2)])
+def test_a_wrong_seed_is_one_sentence_and_changes_nothing(make, seed):
+    env = make()
+    env.reset(seed=4)
+    with pytest.raises(ValueError, match=r"^seed .*2\*\*63 - 1"):
+        env.reset(seed=seed)
+    for good in (0, (1 << 63) - 1, np.int64(5)):
+        env.reset(seed=good)
+
+
+def test_wrong_actions_are_refused_and_change_nothing():
+    aec, single = raw_env(), GinRummyEnv("random")
+    aec.reset(seed=1)
+    _, info = single.reset(seed=1)
+    legal = int(np.flatnonzero(info["action_mask"])[0])
+    for env in (aec, single):
+        before = env._desk.states.tobytes()
+        for wrong in (float(legal), 1.7, str(legal), np.float32(2.9), True, np.bool_(True), [legal], np.array([legal])):
+            with pytest.raises(TypeError, match=r"^an action is a whole number, not "):
+                env.step(wrong)
+        for large in (1 << 70, -(1 << 70), 108, np.uint64(1 << 63)):
+            with pytest.raises(ginenv.IllegalAction, match=r"there is none, they run from 0 to 107$"):
+                env.step(large)
+        assert env._desk.states.tobytes() == before
+    single.step(np.array(legal))  # as stable-baselines3 gives them
+    losing = GinRummyEnv("random", illegal_reward=-3)
+    losing.reset(seed=1)
+    with pytest.raises(TypeError):
+        losing.step(1.7)
+    assert losing.step(1 << 70)[1:3] == (-3.0, True)
+
+
+def test_wrong_actions_of_a_vector_are_refused_and_change_nothing():
+    env = GinRummyVectorEnv(3, "random")
+    _, info = env.reset(seed=1)
+    good = np.array([np.flatnonzero(mask)[0] for mask in info["action_mask"]])
+    before = env._states.tobytes()
+    for wrong in (good + 0.5, good.astype(bool), [True, 2, 2], ["2"] * 3):
+        with pytest.raises(TypeError, match=r"^actions: whole numbers of shape \(3,\) are due, not "):
+            env.step(wrong)
+    for wrong in (good[:2], 2, None, [[2], [2, 2], 2]):
+        with pytest.raises(ValueError, match=r"^actions: whole numbers of shape \(3,\) are due, not "):
+            env.step(wrong)
+    for large in ([1 << 70, 2, 2], np.array([1 << 63, 2, 2], dtype=np.uint64)):
+        with pytest.raises(ginenv.IllegalAction, match=r"table 0: action .*: there is none"):
+            env.step(large)
+    assert env._states.tobytes() == before
+    env.step(good.astype(np.uint8))
+
+
+def test_rules_are_the_first_option_and_others_have_names():
+    """``env("eaai")`` played `modern`: its first option was the illegal_reward."""
+    assert gin_rummy_v0.env("eaai").rules == gin_rummy_v0.raw_env("eaai").rules == ginenv.rules("eaai")
+    for make in (gin_rummy_v0.env, gin_rummy_v0.raw_env):
+        with pytest.raises(TypeError, match="positional"):
+            make("eaai", "game")
+    for make in (GinRummyEnv, lambda *options: GinRummyVectorEnv(2, *options)):
+        with pytest.raises(TypeError, match="positional"):
+            make("simple", "eaai", "game")
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "sentence"),
+    [
+        (gin_rummy_v0.env, {"rules": -1.0}, r"^rules: -1\.0 should be Rules or the name of a preset"),
+        (gin_rummy_v0.env, {"rules": ["eaai"]}, "^rules: .* should be Rules or the name of a preset"),
+        (gin_rummy_v0.env, {"illegal_reward": "eaai"}, "^environment: illegal_reward='eaai' should be a number"),
+        (gin_rummy_v0.env, {"illegal_reward": None}, "^environment: illegal_reward=None should be a number"),
+        (gin_rummy_v0.env, {"illegal_reward": True}, "^environment: illegal_reward=True should be a number"),
+        (GinRummyEnv, {"illegal_reward": float("nan")}, "^environment: illegal_reward=nan should be a number"),
+        (GinRummyEnv, {"episode": 1}, "^environment: episode=1 should be hand or game"),
+        (GinRummyEnv, {"encoding": ["planes-v1"]}, "^environment: encoding=.* should be planes-v1 or"),
+        (GinRummyEnv, {"reward": np.zeros(2)}, "^environment: reward=.* should be points or win"),
+        (GinRummyVectorEnv, {"num_envs": 1.5}, r"^environment: num_envs=1\.5 should be a whole number from 1"),
+        (GinRummyVectorEnv, {"num_envs": "2"}, "^environment: num_envs='2' should be a whole number from 1"),
+        (GinRummyVectorEnv, {"num_envs": 0}, "^environment: num_envs=0 should be a whole number from 1"),
+    ],
+)
+def test_an_option_of_the_wrong_type_is_one_clear_sentence(make, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make(**options)
+
+
+def test_what_needs_a_reset_says_so():
+    for env in (gin_rummy_v0.env(render_mode="ansi"), GinRummyEnv(render_mode="rgb_array")):
+        with pytest.raises(ResetNeeded, match=r"^render: call reset\(\) first"):
+            env.render()
+    for env, actions in ((GinRummyEnv(illegal_reward=-1.0), 0), (GinRummyVectorEnv(2), [0, 0])):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            env.step(actions)
+    losing = GinRummyEnv("random", illegal_reward=-1.0)
+    losing.reset(seed=1)
+    losing.step(107)
+    with pytest.raises(ResetNeeded):
+        losing.step(2)
+
+
+# --- The opponent ---------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Plays as `simple`, and from its ``start``-th call on returns ``answer(n)`` or raises it."""
+
+    spec = "scripted"
+
+    def __init__(self, answer, start=3):
+        self.answer, self.start, self.calls = answer, start, 0
+        self.simple, self.kept = agents.registry.make("simple"), []
+
+    def act(self, views, rules, keys):
+        assert views.base is None and views.flags.owndata and keys.base is None
+        assert all(array.tobytes() == before for array, before in self.kept), "an array of an earlier call has changed"
+        assert (views["mover"] == 0).all() and (views["choices"] | views["discards"] != 0).all()
+        self.kept.append((views, views.tobytes()))
+        self.calls += 1
+        if self.answer is None or self.calls < self.start:
+            return self.simple.act(views, rules, keys)
+        answer = self.answer(len(views))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def play_on(env, seed, steps=60):
+    _, info = env.reset(seed=seed)
+    for _ in range(steps):
+        mask = info["action_mask"]
+        actions = mask.argmax(axis=-1)
+        _, _, ended, truncated, info = env.step(actions)
+        if mask.ndim == 1 and (ended or truncated):
+            _, info = env.reset()
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda opponent: GinRummyVectorEnv(4, opponent)])
+def test_an_opponents_arrays_are_its_own(make):
+    opponent = Scripted(None)
+    play_on(make(opponent), 5)
+    assert opponent.calls > 20
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda opponent: GinRummyVectorEnv(4, opponent)])
+@pytest.mark.parametrize("start", [1, 3])
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda n: np.full(n, 107), "agent scripted acted illegally"),
+        (lambda n: np.full(n, (1 << 63) + 1, dtype=np.uint64), "agent scripted acted illegally.*there is none"),
+        (lambda n: [1 << 70] * n, "agent scripted acted illegally.*there is none"),
+        (lambda n: None, "agent scripted: act"),
+        (lambda n: 2, "agent scripted: act"),
+        (lambda n: np.zeros(0, int), "agent scripted: act"),
+        (lambda n: np.zeros(n), "agent scripted: act"),
+        (lambda n: np.ones(n, bool), "agent scripted: act"),
+        (lambda n: np.zeros((n, 1), int), "agent scripted: act"),
+        (lambda n: ginenv.IllegalAction("mine"), "agent scripted failed: IllegalAction: mine .test_envs.py, line"),
+        (lambda n: KeyError("oh"), "agent scripted failed: KeyError: 'oh' .test_envs.py, line"),
+        (lambda n: SystemExit(3), "agent scripted failed: SystemExit: 3 .test_envs.py, line"),
+    ],
+)
+def test_an_opponent_that_fails_is_named_and_a_reset_is_due(make, start, answer, sentence):
+    opponent = Scripted(answer, start)
+    env = make(opponent)
+    with pytest.raises(AgentError, match=sentence):
+        for seed in range(20):
+            play_on(env, seed)
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+        env.step(np.zeros(4, int) if isinstance(env, GinRummyVectorEnv) else 0)
+    opponent.answer = None
+    play_on(env, 1)
+
+
+def test_an_illegal_reward_is_the_learners_alone():
+    env = GinRummyEnv(Scripted(lambda n: np.full(n, 107), 2), illegal_reward=-1.0)
+    with pytest.raises(AgentError, match="acted illegally"):
+        for seed in range(20):
+            play_on(env, seed)

@@ -144,6 +144,15 @@ def test_a_record_written_by_hand():
     assert replay(t.record()).record() == t.record()
 
 
+def test_a_byte_order_mark_is_read_over(tmp_path):
+    path = tmp_path / "record.txt"
+    path.write_text(HAND, encoding="utf-8-sig")
+    assert replay(path).record() == replay(str(path)).record() == replay(HAND).record()
+    assert replay("\ufeff" + HAND) == replay(HAND)
+    with pytest.raises(RecordError, match="line 1: the record has no hand"):
+        replay("\ufeffgin rummy record 1")
+
+
 def test_a_deck_may_stand_for_the_hands():
     t = Table(seed=3)
     deck = ginenv.cards_text(t.history[0].deck)
@@ -163,6 +172,12 @@ def test_the_seed_alone_deals():
         ("rules: modern", "rules: modern big_gin=1", "line 3: rules: big_gin='1' should be True or False"),
         ("rules: modern", "rule: modern", "line 3: 'rule' does not belong before the first hand"),
         ("rules: modern", "seed: x", "line 3: seed is a whole number, not 'x'"),
+        ("rules: modern", "seed: -1", "line 3: seed is a whole number, not '-1'"),
+        ("rules: modern", f"seed: {1 << 63}", "line 3: seed 9223372036854775808 is out of range"),
+        ("rules: modern", "rules: modern\nrules: eaai", "line 4: rules: given already"),
+        ("rules: modern", "seed: 3\nseed: 4", "line 4: seed: given already"),
+        ("rules: modern", "rules: modern gin_bonus=5 gin_bonus=6", "line 3: rules: gin_bonus is set twice"),
+        ("dealer: 0\n", "dealer: 1\ndealer: 0\n", "line 7: dealer: given already"),
         ("hand\n", "hand 2\n", "line 5: this is hand 1, not 2"),
         ("hand\n", "hands\n", "line 5: 'hands' is neither 'hand' nor a key, a colon and a value"),
         ("dealer: 0", "dealer: 3", "line 6: dealer is a seat, 0 or 1, not '3'"),

@@ -12,9 +12,23 @@ from ginenv.cards import BIT, NO_CARD, card
 from ginenv.deal import deal, deal_deck, new_game, reset_game, shuffled_deck
 from ginenv.ledger import enter_hand, final_total, game_over, game_winner, margin
 from ginenv.rules import PRESETS, Rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, NO_SEAT, OVER_PHASE, PASS, TAKE, Kind, new_states
+from ginenv.state import (
+    BIG_GIN,
+    DISCARD,
+    DRAW,
+    KNOCK,
+    N_ACTIONS,
+    NO_SEAT,
+    OVER_PHASE,
+    PASS,
+    STATE,
+    TAKE,
+    Kind,
+    new_states,
+)
 from ginenv.step import is_legal, step
 from ginenv.table import Table
+from ginenv.view import VIEW, look
 from tests.common import ALL_RULES, DECK, cards, choose, legal_actions, naive_game_rules, naive_rules, words
 from tests.reference import Action, HandResult, NaiveGame, NaiveHand
 
@@ -398,6 +412,31 @@ def test_G2_G3_boxes_and_game_bonus():
 def test_S5_G2_a_dead_hand_is_no_box_and_the_dealer_stays():
     s = ledger(MODERN, None, (0, 10), None)
     assert (tuple(s["boxes"][:2]), s["dealer"], s["hand_number"]) == ((1, 0), 1, 3)
+
+
+def test_G8_the_fields_hold_the_longest_and_dearest_game():
+    """Boxes had 8 bits and scores 16: a game of 1000 hands, 49 points each, came out negative."""
+    dearest = Rules(
+        target=None, hands=1000, gin_bonus=1000, undercut_bonus=1000, big_gin=True, big_gin_bonus=1000, box_bonus=1000,
+        knock_limit=100, oklahoma=True, spades_double=True,
+    )  # fmt: skip
+    a_hand = 2 * (1000 + 10 * 10)  # doubled, with ten court cards in the losing hand
+    assert np.iinfo(STATE["points"].base).max >= a_hand
+    for limit in ("gin_bonus", "undercut_bonus", "big_gin_bonus", "box_bonus", "hands"):
+        with pytest.raises(ValueError, match=r"out of range: . to 1000 is possible"):
+            Rules(**{"target": None, "hands": 1000, limit: 1001})
+    with pytest.raises(ValueError, match="out of range: 0 to 100 is possible"):
+        Rules(knock_limit=101)
+    s = ledger(dearest, *[(1, a_hand)] * 1000)
+    assert tuple(s["scores"][:2]) == (0, 1000 * a_hand)
+    assert tuple(s["boxes"][:2]) == (0, 1000)
+    assert totals(s, dearest) == (0, 1000 * a_hand + 1000 * 1000)
+    assert (margin(s, dearest.record, 0), game_winner(s, dearest.record)) == (-1000 * (a_hand + 1000), 1)
+    # Rewards are float32: whole numbers to 2**24 are exact, and a shutout doubles at the most.
+    assert 2 * 1000 * (a_hand + 1000) + 2 * 10_000 < 1 << 24
+    v = np.zeros(1, dtype=VIEW)[0]
+    look(s, dearest.record, 0, v)
+    assert (tuple(v["scores"][:2]), tuple(v["boxes"][:2])) == ((0, 1000 * a_hand), (0, 1000))
 
 
 def test_G4_shutout():

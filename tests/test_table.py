@@ -87,6 +87,10 @@ def test_H1_the_deal():
         ({"deck": ginenv.card_mask(DECK)}, "a mask has no order"),
         ({"dealer": 2}, "dealer 2: the seats are 0 to 1"),
         ({"seed": -1}, "seed -1 is out of range"),
+        ({"seed": 1 << 63}, "seed 9223372036854775808 is out of range"),
+        ({"seed": 1.5}, "seed 1.5 should be a whole number"),
+        ({"seed": True}, "seed True should be a whole number"),
+        ({"seed": "7"}, "seed '7' should be a whole number"),
         ({"rules": "modem"}, "no preset 'modem'"),
     ],
 )

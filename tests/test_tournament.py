@@ -131,7 +131,7 @@ def test_an_agent_that_fails_is_named_and_the_rest_is_stored(tmp_path: Path):
     path.write_text(
         SLOW_AGENT.replace("return self.inner", "views[0]['turn'] > 20 and 1 / 0\n        return self.inner")
     )
-    with pytest.raises(Refusal, match=r"an agent failed: ZeroDivisionError: .* \(broken.py, line 1\d\)"):
+    with pytest.raises(Refusal, match=r"agent .*broken.py failed: ZeroDivisionError: .* \(broken.py, line 1\d\)"):
         result([str(path), "simple"], tmp_path / "run")
     path.write_text("import nowhere_at_all")
     with pytest.raises(Refusal, match=r"cannot be made: ModuleNotFoundError.*\(broken.py, line 1\)"):

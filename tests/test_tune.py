@@ -65,6 +65,32 @@ def test_a_log_of_another_run_is_not_touched(tmp_path, capsys, broken):
     assert "--out" in capsys.readouterr().err
 
 
+BOT = """
+import numpy as np
+from agents.protocol import Kind, Option
+
+class Bot:
+    def __init__(self, spec):
+        self.spec = spec
+
+    def act(self, views, rules, keys):
+        raise KeyError("oh")
+
+AGENT = Kind("fails", lambda spec, options: Bot(spec), {name: Option(1, name, 0, 9) for name in "abc"})
+"""
+
+
+def test_a_file_of_ones_own_is_named_when_it_fails(tmp_path, capsys):
+    path = tmp_path / "my.pybots" / "bot.py"
+    path.parent.mkdir()
+    path.write_text(BOT)
+    args = ["tune", f"{path}:a=3", "random", "--vary", "b=0:9", "c=0:9", "--pairs", "1", "--threads", "1"]
+    assert main([*args, "--out", str(tmp_path / "run")]) == 2
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    assert sentence.startswith(f"gin: agent {path}:a=3,b=")
+    assert sentence.endswith("failed: KeyError: 'oh' (bot.py, line 10)")
+
+
 def test_a_place_is_a_value_in_the_range():
     assert Range("a", 2, 6, whole=True).at(0.4) == 4
     assert Range("a", -1, 1, whole=False).at(0.25) == -0.5

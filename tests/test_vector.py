@@ -194,11 +194,18 @@ def test_illegal_actions_change_nothing():
         assert "no table was changed" in str(caught.value)
         t._actions[:] = pickle.loads(everything)._actions
         assert pickle.dumps(t) == everything
-    for wrong in (good[:4], good[None], 3):
-        with pytest.raises(ValueError, match="actions have shape"):
+    for wrong in (good[:4], good[None], 3, None, [[1], [1, 2], 3, 4, 5]):
+        with pytest.raises(ValueError, match=r"^actions: whole numbers of shape \(5,\) are due, not "):
             t.step(wrong)
-    with pytest.raises(TypeError, match="whole numbers, not float64"):
-        t.step(good.astype(float))
+    for wrong in (good.astype(float), good.astype(bool), [True, *good[1:]], [1.5, *good[1:]], ["1"] * 5, [None] * 5):
+        with pytest.raises(TypeError, match=r"^actions: whole numbers of shape \(5,\) are due, not "):
+            t.step(wrong)
+    for large in (1 << 63, 1 << 70, -(1 << 70)):
+        with pytest.raises(IllegalAction, match=r"table 0, .*: there is none"):
+            t.step([large, *good[1:]])
+    with pytest.raises(IllegalAction, match=r"table 0, .*: there is none"):
+        t.step(np.array([(1 << 63) + 5, *good[1:]], dtype=np.uint64))
+    t = pickle.loads(everything)
     for dtype in (np.int8, np.uint8, np.int32, np.uint64):
         copy.deepcopy(t).step(good.astype(dtype))
     t.step(good.tolist())
@@ -209,13 +216,18 @@ def test_illegal_actions_change_nothing():
     [
         ({"n": 0}, "n=0"),
         ({"n": 2.5}, "n=2.5"),
+        ({"n": True}, "n=True"),
+        ({"rules": 3}, "rules: 3 should be Rules or the name of a preset"),
+        ({"encoding": ["planes-v1"]}, "there is no encoding"),
         ({"rules": "modem"}, "did you mean modern"),
         ({"episode": "match"}, "should be hand or game"),
         ({"reward": "money"}, "should be points or win"),
         ({"encoding": "planes-v9"}, "did you mean planes-v1"),
-        ({"seed": -1}, "seed=-1"),
+        ({"seed": -1}, "seed -1"),
         ({"seed": 1 << 63}, "2\\*\\*63 - 1"),
-        ({"seed": None}, "seed=None"),
+        ({"seed": None}, "seed None"),
+        ({"seed": 1.5}, "seed 1.5"),
+        ({"seed": True}, "seed True"),
     ],
 )
 def test_wrong_options(options, sentence):

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from ginenv.envs.desk import ILLEGAL, RENDER_MODES, Desk
-from ginenv.envs.episode import ENDED, TRUNCATED
+from ginenv.envs.episode import ENDED, TRUNCATED, checked_reward
 from ginenv.rules import Rules
 from ginenv.state import N_ACTIONS
 
@@ -31,6 +31,8 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints), or None. Drawings show what the seat to act
             sees.
 
+    Options but the rules are given by name.
+
     Raises:
         ValueError: for an unknown option value, in one sentence.
     """
@@ -45,6 +47,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
     def __init__(
         self,
         rules: str | Rules = "modern",
+        *,
         episode: str = "hand",
         reward: str = "points",
         encoding: str = "planes-v1",
@@ -103,6 +106,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
 
         Raises:
             IllegalAction: naming the action and the reason; nothing has changed (I1).
+            TypeError: when the action is no whole number.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -154,17 +158,17 @@ class env(raw_env):  # noqa: N801 - PettingZoo's name
     attribute through three wrappers took four times as long as the game.
 
     Args:
-        illegal_reward: What the seat that acts illegally is given; the other gets nothing.
-        options: Those of `raw_env`.
+        rules: As for `raw_env`.
+        illegal_reward: What the seat that acts illegally is given; the other gets nothing. A number that is no action
+            of the game is an error in any case.
+        options: The other ones of `raw_env`.
     """
 
-    def __init__(self, illegal_reward: float = -1.0, **options: Any) -> None:
-        super().__init__(**options)
-        self._illegal_reward = illegal_reward
+    def __init__(self, rules: str | Rules = "modern", *, illegal_reward: float = -1.0, **options: Any) -> None:
+        super().__init__(rules, **options)
+        self._illegal_reward = checked_reward("illegal_reward", illegal_reward)
 
     def _refuse(self, agent: str, action: int) -> None:
-        if not 0 <= action < N_ACTIONS:
-            raise ValueError(f"{agent}: {action!r} is no action: they run from 0 to {N_ACTIONS - 1}")
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {name: self._illegal_reward if name == agent else 0.0 for name in self.agents}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
 from ginenv import render as drawing
-from ginenv.actions import IllegalAction, why_illegal
+from ginenv.actions import IllegalAction, checked_action, why_illegal
 from ginenv.deal import deal, new_game
 from ginenv.encode import ENCODINGS, encode
 from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice
 from ginenv.jit import kernel
-from ginenv.rng import mix
+from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_named
 from ginenv.state import N_ACTIONS, new_states
@@ -71,9 +74,13 @@ class Desk:
         return spaces.Box(-128 * scale, 127 * scale, dtype=np.float32)
 
     def begin(self, seed: int | None) -> None:
-        """Start an episode. A seed starts a new sequence of episodes; without one, the next of the sequence follows."""
+        """Start an episode. A seed starts a new sequence of episodes; without one, the next of the sequence follows.
+
+        Raises:
+            ValueError: when the seed is out of range; nothing has changed.
+        """
         if seed is not None:
-            self._seed, self._episodes = int(seed), 0
+            self._seed, self._episodes = checked_seed(seed), 0
         elif self._seed is None:
             self._seed = int(np.random.SeedSequence().generate_state(1)[0])
         new_game(self.states[0], self._rules[0], mix(self._seed, self._episodes))
@@ -84,22 +91,27 @@ class Desk:
         assert self._seed is not None
         return int(mix(mix(self._seed, self._episodes), 1 << 43))
 
-    def play(self, action: int) -> int:
+    def play(self, action: int | np.integer[Any]) -> int:
         """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
 
         Returns:
             RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`); ILLEGAL when nothing was played.
-        """
-        return int(_advance(self.states, self._rules, self.episode, self.reward, int(action), self.rewards))
 
-    def act(self, action: int) -> int:
+        Raises:
+            IllegalAction: when there is no such action.
+            TypeError: when it is no whole number.
+        """
+        number = checked_action(action)
+        return int(_advance(self.states, self._rules, self.episode, self.reward, number, self.rewards))
+
+    def act(self, action: int | np.integer[Any]) -> int:
         """Do as `play`, but raise `IllegalAction` for an illegal action, naming it and the reason (I1)."""
         outcome = self.play(action)
         if outcome == ILLEGAL:
             raise self.illegal(action)
         return outcome
 
-    def illegal(self, action: int) -> IllegalAction:
+    def illegal(self, action: int | np.integer[Any]) -> IllegalAction:
         """Return the error that says why ``action`` is illegal now."""
         return IllegalAction(why_illegal(self.states[0], self.rules, int(action)))
 
@@ -112,14 +124,21 @@ class Desk:
         return self._codes * self.encoding.scale, mask
 
     def view(self, seat: int) -> np.ndarray:
-        """Return the VIEW of ``seat``, shape (1,), valid until the next call."""
+        """Return the VIEW of ``seat``, shape (1,), valid until the next call: an agent needs a copy
+        (`ginenv.envs.opponent.ask`).
+        """
         look(self.states[0], self._rules[0], seat, self._views[0])
         return self._views
 
     def render(self, seat: int, names: tuple[str, ...]) -> str | np.ndarray | None:
         """Draw the table as ``seat`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for
         ``human``.
+
+        Raises:
+            ResetNeeded: when there is no table yet.
         """
+        if self._episodes == 0:
+            raise ResetNeeded("render: call reset() first")
         view = self.view(seat)[0]
         if self.render_mode == "rgb_array":
             return drawing.rgb_array(view, self.rules, names=names)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from ginenv.jit import kernel
@@ -18,9 +20,23 @@ _DEAD = int(Kind.DEAD)
 
 def choice(name: str, value: str, there: tuple[str, ...]) -> int:
     """Return the index of ``value`` among the choices. Raises ValueError naming what there is."""
-    if value not in there:
+    if not isinstance(value, str) or value not in there:
         raise ValueError(f"environment: {name}={value!r} should be {' or '.join(there)}")
     return there.index(value)
+
+
+def checked_count(name: str, value: object) -> int:
+    """Return a number of tables. Raises ValueError when it is no whole number from 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"environment: {name}={value!r} should be a whole number from 1")
+    return int(value)
+
+
+def checked_reward(name: str, value: object) -> float:
+    """Return a reward. Raises ValueError when it is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not isfinite(value):
+        raise ValueError(f"environment: {name}={value!r} should be a number")
+    return float(value)
 
 
 @kernel

@@ -1,12 +1,19 @@
-"""The other seat of the one-learner environments: any object with the agents' batch protocol, or a spec string."""
+"""The other seat of the one-learner environments: any object with the agents' batch protocol, or a spec string.
+
+`ask` is the one place where anyone's agent is called, here and in matches: it shuts out what a stranger's code could do
+wrong.
+"""
 
 from __future__ import annotations
 
+import traceback
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ginenv.actions import checked_actions
 from ginenv.rules import Rules
 
 
@@ -17,6 +24,60 @@ class Opponent(Protocol):
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
         """Choose actions (ints, shape (n,)) for VIEWs (shape (n,)), with keys (int64, (n,)) for all randomness."""
         ...
+
+
+class AgentError(RuntimeError):
+    """An agent that failed: it raised, or did not answer with actions that may be played. The message names it."""
+
+
+def ask(agent: Opponent, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
+    """Return what ``agent`` chooses: int64, shape (n,), any of which may still be illegal.
+
+    The agent is given copies that are its own: it can keep them, and finds in them neither what another seat or an
+    earlier call saw nor, later, what the next one sees.
+
+    Args:
+        agent: Whoever is to choose.
+        views: VIEW, shape (n,).
+        rules: The rules played.
+        keys: int64, shape (n,).
+
+    Raises:
+        AgentError: when it raises (or calls sys.exit), or does not return n whole numbers.
+    """
+    try:
+        actions = agent.act(exact_copy(views), rules, keys.copy())
+    except (Exception, SystemExit) as error:
+        raise AgentError(f"agent {name_of(agent)} failed: {failure(error)}") from error
+    try:
+        return checked_actions(actions, len(views), f"agent {name_of(agent)}: act() returned no actions")
+    except (TypeError, ValueError) as error:
+        raise AgentError(str(error)) from None
+
+
+def exact_copy(array: np.ndarray) -> np.ndarray:
+    """Return a copy of a contiguous structured array, shape (n,), the bytes between its fields included.
+
+    NumPy's own copy leaves there whatever the memory held before, another seat's view for one.
+    """
+    new = np.zeros(array.shape, dtype=array.dtype)
+    new.view(np.uint8)[:] = array.view(np.uint8)
+    return new
+
+
+def name_of(agent: Opponent) -> str:
+    """Return an agent's spec; its class, for an object that has none."""
+    spec = getattr(agent, "spec", None)
+    return spec if isinstance(spec, str) else type(agent).__name__
+
+
+def failure(error: BaseException) -> str:
+    """Return what an exception says and where it rose, in one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError) or not frames:  # names its own line
+        return text
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
 
 
 def find(opponent: str | Opponent) -> Opponent:

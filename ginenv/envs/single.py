@@ -7,12 +7,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
-from ginenv.actions import IllegalAction
+from ginenv.actions import IllegalAction, why_illegal
 from ginenv.envs.desk import RENDER_MODES, Desk
-from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED
-from ginenv.envs.opponent import Opponent, find
-from ginenv.rng import mix
+from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, checked_reward
+from ginenv.envs.opponent import AgentError, Opponent, ask, find, name_of
+from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.state import N_ACTIONS
 
@@ -33,9 +34,14 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         episode: ``"hand"`` or ``"game"``.
         reward: ``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`.
         encoding: A name of `ginenv.encode.ENCODINGS`.
-        illegal_reward: None: an illegal action raises `IllegalAction` and changes nothing. A number: it ends the
-            episode with this reward (I1).
+        illegal_reward: None: an illegal action of the learner raises `IllegalAction` and changes nothing. A number: it
+            ends the episode with this reward (I1), as Gymnasium's ``check_env`` wants, which plays any action at all.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
+
+    Options but the opponent and the rules are given by name.
+
+    An opponent that raises or acts illegally does not lose by it, or the learner would learn to break it: `reset` and
+    `step` raise `ginenv.envs.opponent.AgentError`, which names it, and the next call must be `reset`.
 
     Raises:
         ValueError: for an unknown option value, in one sentence.
@@ -47,6 +53,7 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         self,
         opponent: str | Opponent = "simple",
         rules: str | Rules = "modern",
+        *,
         episode: str = "hand",
         reward: str = "points",
         encoding: str = "planes-v1",
@@ -55,41 +62,62 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
     ) -> None:
         self._desk = Desk(rules, episode, reward, encoding, render_mode)
         self._opponent = find(opponent)
-        self._illegal_reward = illegal_reward
+        self._illegal_reward = None if illegal_reward is None else checked_reward("illegal_reward", illegal_reward)
         self.render_mode = render_mode
         self.observation_space = self._desk.observation_space()
         self.action_space = spaces.Discrete(N_ACTIONS)
         self._mask = np.zeros(N_ACTIONS, dtype=np.int8)
         self._decisions = 0
+        self._running = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode; ``seed`` begins a repeatable sequence of episodes."""
-        super().reset(seed=seed)
+        """Begin an episode; ``seed`` begins a repeatable sequence of episodes.
+
+        Raises:
+            ValueError: when the seed is no whole number from 0 to 2**63 - 1, or options are given.
+            AgentError: when the opponent fails.
+        """
         if options:
-            raise ValueError(f"reset: there are no options, and {', '.join(options)} was given")
+            raise ValueError(f"reset: there are no options, and {', '.join(map(str, options))} was given")
+        seed = None if seed is None else checked_seed(seed)
+        super().reset(seed=seed)
+        self._running = False
         while True:
             self._desk.begin(seed)
             seed = None
             self._decisions = 0
             _, outcome = self._reply()
             if outcome == RUNNING:
+                self._running = True
                 return self._seen()
 
     def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Play ``action``, then the opponent until the learner is due again."""
+        """Play ``action``, then the opponent until the learner is due again.
+
+        Raises:
+            IllegalAction: naming the action and the reason, without an ``illegal_reward``; nothing has changed.
+            TypeError: when the action is no whole number; nothing has changed.
+            AgentError: when the opponent fails; `reset` is due.
+            ResetNeeded: when no episode is under way.
+        """
+        if not self._running:
+            raise ResetNeeded("step: no episode is under way, call reset() first")
         try:
-            outcome = self._desk.act(int(action))
+            outcome = self._desk.act(action)
         except IllegalAction:
             if self._illegal_reward is None:
                 raise
+            self._running = False
             observation, info = self._seen()
             return observation, self._illegal_reward, True, False, info
+        self._running = False  # until the opponent has played, too
         reward = float(self._desk.rewards[LEARNER])
         if outcome == RUNNING:
             gained, outcome = self._reply()
             reward += gained
+        self._running = outcome == RUNNING
         observation, info = self._seen()
         if self.render_mode == "human":
             self.render()
@@ -112,8 +140,11 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         while outcome == RUNNING and self._desk.seat == OTHER:
             keys = np.array([mix(self._desk.key(), self._decisions)], dtype=np.int64)
             self._decisions += 1
-            action = int(self._opponent.act(self._desk.view(OTHER), self._desk.rules, keys)[0])
-            outcome = self._desk.act(action)
+            action = int(ask(self._opponent, self._desk.view(OTHER), self._desk.rules, keys)[0])
+            why = why_illegal(self._desk.states[0], self._desk.rules, action)
+            if why is not None:
+                raise AgentError(f"agent {name_of(self._opponent)} acted illegally: {why}")
+            outcome = self._desk.play(action)
             reward += float(self._desk.rewards[LEARNER])
         return reward, outcome
 

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ginenv.actions import IllegalAction, why_illegal
+from ginenv.actions import IllegalAction, checked_actions, why_illegal
 from ginenv.deal import deal, new_game
 from ginenv.encode import encode
 from ginenv.envs.desk import Desk
-from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance
-from ginenv.envs.opponent import Opponent, find
+from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance, checked_count
+from ginenv.envs.opponent import AgentError, Opponent, ask, find, name_of
 from ginenv.envs.single import LEARNER, OTHER
 from ginenv.jit import kernel
-from ginenv.rng import mix
+from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.state import N_ACTIONS, new_states
 from ginenv.step import is_legal, write_mask
@@ -31,6 +32,10 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     environment seeded with ``mix(s, i)`` plays, whatever the number of tables. A finished table is dealt anew in the
     same step (AutoresetMode.SAME_STEP): its last observation is in ``info["final_obs"]``. ``info["action_mask"]`` is
     int8, (num_envs, 108).
+
+    There is no ``illegal_reward``: an illegal action of the learner raises `IllegalAction` and changes no table. When
+    the opponent raises or acts illegally, `reset` and `step` raise `ginenv.envs.opponent.AgentError`, which names it;
+    some tables have then moved and others not, so the next call must be `reset`.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -40,13 +45,13 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         num_envs: int = 1,
         opponent: str | Opponent = "simple",
         rules: str | Rules = "modern",
+        *,
         episode: str = "hand",
         reward: str = "points",
         encoding: str = "planes-v1",
         render_mode: str | None = None,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"environment: num_envs={num_envs} should be 1 or more")
+        num_envs = checked_count("num_envs", num_envs)
         if render_mode is not None:
             raise ValueError("environment: many tables are not drawn: leave render_mode out")
         desk = Desk(rules, episode, reward, encoding, None)
@@ -63,6 +68,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._codes = np.zeros((num_envs, self.encoding.size), dtype=np.int8)
         self._masks = np.zeros((num_envs, N_ACTIONS), dtype=np.int8)
         self._seeds: np.ndarray | None = None
+        self._running = False
         self._episodes = np.zeros(num_envs, dtype=np.int64)
         self._decisions = np.zeros(num_envs, dtype=np.int64)
         self._outcomes = np.zeros(num_envs, dtype=np.int64)
@@ -71,14 +77,21 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode at every table; ``seed`` begins a repeatable sequence of them."""
+        """Begin an episode at every table; ``seed`` begins a repeatable sequence of them.
+
+        Raises:
+            ValueError: when the seed is no whole number from 0 to 2**63 - 1, or options are given.
+            AgentError: when the opponent fails.
+        """
         if options:
-            raise ValueError(f"reset: there are no options, and {', '.join(options)} was given")
+            raise ValueError(f"reset: there are no options, and {', '.join(map(str, options))} was given")
         if seed is not None or self._seeds is None:
-            base = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
+            base = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checked_seed(seed)
             self._seeds = np.array([mix(base, i) for i in range(self.num_envs)], dtype=np.int64)
             self._episodes[:] = 0
+        self._running = False
         self._begin(np.arange(self.num_envs))
+        self._running = True
         return self._observe(), self._info()
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -86,16 +99,20 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
         Raises:
             IllegalAction: naming the first table with one; no table has changed.
+            ValueError, TypeError: when these are not as many whole numbers; no table has changed.
+            AgentError: when the opponent fails; `reset` is due.
+            ResetNeeded: when `reset` is due.
         """
-        if self._seeds is None:
-            raise ValueError("step: call reset() first")
-        actions = np.asarray(actions, dtype=np.int64)
-        if actions.shape != (self.num_envs,):
-            raise ValueError(f"step: {self.num_envs} actions are due, not an array of shape {actions.shape}")
+        if not self._running:
+            raise ResetNeeded("step: no episodes are under way, call reset() first")
+        actions = checked_actions(actions, self.num_envs)
         self._outcomes[:] = RUNNING
         self._earned[:] = 0
         everyone = np.arange(self.num_envs)
-        self._play(everyone, actions)
+        bad, why = self._play(everyone, actions)
+        if why is not None:
+            raise IllegalAction(f"table {bad}: {why}; no table was changed")
+        self._running = False  # until the opponent has played, too
         self._reply(everyone)
         rewards = self._earned[:, LEARNER].astype(np.float64)
         ended, truncated = self._outcomes == ENDED, self._outcomes == TRUNCATED
@@ -108,6 +125,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 final[i] = last[i].copy()
             info = {"final_obs": final, "_final_obs": over}
             self._begin(np.flatnonzero(over))
+        self._running = True
         observations = self._observe()
         return observations, rewards, ended, truncated, info | self._info()
 
@@ -134,16 +152,18 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self._states, self.rules.record, tables, self._seeds, self._episodes, self._decisions, self._views, keys
             )
             self._decisions[tables] += 1
-            self._play(tables, np.asarray(self._opponent.act(self._views[: len(tables)], self.rules, keys)))
+            bad, why = self._play(tables, ask(self._opponent, self._views[: len(tables)], self.rules, keys))
+            if why is not None:
+                raise AgentError(f"agent {name_of(self._opponent)} acted illegally at table {bad}: {why}")
 
-    def _play(self, tables: np.ndarray, actions: np.ndarray) -> None:
+    def _play(self, tables: np.ndarray, actions: np.ndarray) -> tuple[int, str | None]:
+        """Play all actions, or none: then the first table with an illegal one is returned, and the reason."""
         bad = _play_all(
-            self._states, self.rules.record, self._episode, self._reward, tables, actions.astype(np.int64),
-            self._earned, self._outcomes,
-        )  # fmt: skip
-        if bad >= 0:
-            why = why_illegal(self._states[tables[bad]], self.rules, int(actions[bad]))
-            raise IllegalAction(f"table {tables[bad]}: {why}")
+            self._states, self.rules.record, self._episode, self._reward, tables, actions, self._earned, self._outcomes
+        )
+        if bad < 0:
+            return -1, None
+        return int(tables[bad]), why_illegal(self._states[tables[bad]], self.rules, int(actions[bad]))
 
     def _observe(self) -> np.ndarray:
         _observe_all(self._states, self.rules.record, self.encoding.code, self._views, self._codes, self._masks)

@@ -15,15 +15,24 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from ginenv.actions import IllegalAction, why_illegal
+from ginenv.actions import IllegalAction, checked_actions, why_illegal
 from ginenv.cards import count, lowest
 from ginenv.deal import deal, new_game
 from ginenv.encode import encode
 from ginenv.encode import encoding as encoding_of
-from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice, cut_short
+from ginenv.envs.episode import (
+    EPISODES,
+    NEXT_HAND,
+    REWARDS,
+    RUNNING,
+    advance,
+    checked_count,
+    choice,
+    cut_short,
+)
 from ginenv.jit import kernel
 from ginenv.ledger import margin
-from ginenv.rng import below, mix
+from ginenv.rng import below, checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
 from ginenv.state import DISCARD, KNOCK, N_ACTIONS, new_states
@@ -130,12 +139,6 @@ def random_actions(views, key, out):
             out[i] = KNOCK + lowest(_nth(knocks, pick - n_choices - n_discards))
 
 
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 63:
-        raise ValueError(f"seed={seed!r}: a whole number from 0 to 2**63 - 1 is possible")
-    return int(seed)
-
-
 class Tables:
     """A batch of tables at which both seats are yours; finished episodes restart in place in the same step.
 
@@ -183,13 +186,11 @@ class Tables:
         encoding: str = "planes-v1",
         reward: str = "points",
     ) -> None:
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n={n!r}: the number of tables is a whole number from 1")
-        self.seed = _checked_seed(seed)
+        self.n = checked_count("n", n)
+        self.seed = checked_seed(seed)
         self.rules = rules_of(rules)
         if self.rules.players != 2:
             raise ValueError(f"these tables seat two, and the rules want {self.rules.players} players")
-        self.n = int(n)
         self.episode = episode
         self.reward = reward
         self.encoding = encoding_of(encoding)
@@ -223,7 +224,7 @@ class Tables:
             ValueError: when the seed is out of range.
         """
         if seed is not None:
-            self.seed = _checked_seed(seed)
+            self.seed = checked_seed(seed)
             self.episodes[:] = 0
         elif self._fresh:
             return self.observations, self.action_masks
@@ -252,12 +253,7 @@ class Tables:
             ValueError: when the actions have another shape.
             TypeError: when they are not whole numbers.
         """
-        given = np.asarray(actions)
-        if given.shape != (self.n,):
-            raise ValueError(f"actions have shape {given.shape}: these tables want ({self.n},)")
-        if given.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {given.dtype}")
-        np.copyto(self._actions, given, casting="same_kind")
+        self._actions[:] = checked_actions(actions, self.n)
         bad = _step_all(
             self._states, self.rules.record, self.seed, self.episodes, self._options, self._actions, self.views,
             self.observations, self.action_masks, self.seats, self.rewards, self.returns, self.dones,
