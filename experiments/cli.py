@@ -35,6 +35,9 @@ COMMANDS = {
     "tournament": Command("experiments.tournament", "play a round robin on mirrored deals", "match._play_native"),
     "hands": Command("experiments.hand_stats", "how hands go between two agents, in figures", "match._play_native"),
     "analyse": Command("experiments.analyse", "what each action of a hand is worth", "mc.rate_actions"),
+    "calibration": Command(
+        "experiments.calibration", "how well the opponent's hand is guessed in play", "worlds._tally"
+    ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
