@@ -1,4 +1,4 @@
-# make demo | test | check | bench | fuzz | test-train | clean. The first use of any makes .venv from requirements.lock.
+# make demo | test | check | bench | fuzz | strength | test-train | clean. The first use of any makes .venv from requirements.lock.
 
 SHELL := /bin/bash
 
@@ -14,7 +14,7 @@ DEPS := $(VENV)/.stamp-deps
 READY := $(VENV)/.stamp-ready
 TRAIN := $(VENV)/.stamp-train
 
-.PHONY: demo test check format bench fuzz test-train venv train-deps clean
+.PHONY: demo test check format bench fuzz strength test-train venv train-deps clean
 
 demo: $(READY)
 	$(BIN)/gin tournament random simple simple:early=10,until=6,late=0 \
@@ -38,6 +38,17 @@ bench: $(READY)
 
 fuzz: $(READY)
 	$(BIN)/python -m pytest -n auto -m fuzz --timeout 0 $(ARGS)
+
+# The figures of docs/strength.md; stopped, it goes on from where it was.
+PANEL := simple simple:early=10,until=6,late=0 simple:early=10,until=4,late=0
+ABLATIONS := mc mc:patient=0 mc:patient=1 mc:deadwood=0,gone=0 mc:width=5 mc:width=5,prior=0 \
+	mc:worlds=16 mc:worlds=64 mc:worlds=256 mc:worlds=1024 heuristic heuristic:signs=0 heuristic:close=0 \
+	heuristic:danger=0,alarm=0 heuristic:ahead=0
+strength: $(READY)
+	$(BIN)/gin tournament heuristic mc lean $(PANEL) --games 4000 --rules eaai --seed 31 --out runs/strength
+	for a in $(ABLATIONS); do \
+		$(BIN)/gin tournament $$a simple:early=10,until=6,late=0 --games 1000 --rules eaai --seed 32 \
+			--out runs/strength-$$a || exit; done
 
 # Training, by our loop and by MaskablePPO.
 test-train: $(TRAIN)
