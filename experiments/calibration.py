@@ -20,6 +20,7 @@ from experiments.match import side_key
 from experiments.refusal import Refusal, refusing
 from ginenv.cards import BIT, N_CARDS
 from ginenv.deal import new_game
+from ginenv.rng import apart
 from ginenv.rules import Rules, parse_rules
 from ginenv.state import DISCARD_PHASE, OVER_PHASE, new_states
 from ginenv.step import step
@@ -85,10 +86,11 @@ def observe(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return an estimate, the chance in uniform worlds and the truth (0 or 1) for each card at each discard of A."""
     s, v = new_states(1)[0], np.zeros(1, dtype=VIEW)
+    root = apart(seed)
     rows: list[np.ndarray] = []
     for hand in range(hands):
         new_game(s, rules.record, seed * 1_000_003 + hand)
-        keys = [side_key(seed, hand, side) for side in (0, 1)]
+        keys = [side_key(root, hand, side) for side in (0, 1)]
         while s["phase"] != OVER_PHASE:
             seat = int(s["seat"])
             look(s, rules.record, seat, v[0])

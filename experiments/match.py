@@ -24,7 +24,7 @@ from ginenv.deal import deal, new_game
 from ginenv.envs.opponent import ask, exact_copy
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
-from ginenv.rng import mix
+from ginenv.rng import apart, mix
 from ginenv.rules import RULES, Rules
 from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
 from ginenv.step import is_legal, step
@@ -90,9 +90,9 @@ def begin_game(s, rules, seed, pair, game):
 
 
 @kernel
-def side_key(seed, pair, side):
-    """Return the stream of randomness of side A (0) or B (1) in a pair."""
-    return mix(pair_seed(seed, pair), _SIDE_STREAM + side)
+def side_key(root, pair, side):
+    """Return the stream of randomness of side A (0) or B (1) in a pair; ``root`` is `apart` of the seed."""
+    return mix(pair_seed(root, pair), _SIDE_STREAM + side)
 
 
 @kernel
@@ -152,11 +152,11 @@ def enter_game(s, rules, forfeit, game):
 @kernel(
     signature=types.int64(
         POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, numba.from_dtype(RULES), types.int64,
-        types.int64, numba.from_dtype(GAME)[:, ::1], numba.from_dtype(HAND)[::1],
+        types.int64, types.int64, numba.from_dtype(GAME)[:, ::1], numba.from_dtype(HAND)[::1],
         numba.from_dtype(STATE)[::1], numba.from_dtype(VIEW)[::1],
     )
 )  # fmt: skip
-def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, games, hands, states, views):
+def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, root, first, games, hands, states, views):
     """Play the pairs ``first`` … first+n-1 into ``games``, shape (n, 2); hands while there is room. Returns the
     hands.
     """
@@ -165,7 +165,7 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, first, gam
     keep = hands.shape[0] - 1  # the last record is scratch
     for n in range(games.shape[0]):
         pair = first + n
-        key_a, key_b = side_key(seed, pair, A), side_key(seed, pair, B)
+        key_a, key_b = side_key(root, pair, A), side_key(root, pair, B)
         for swap in range(2):
             game = games[n, swap]
             game["a_seat"] = swap
@@ -220,12 +220,12 @@ def _play_in_step(
     states, views, record = new_states(n), np.zeros(n, dtype=VIEW), rules.record
     starters = np.zeros(n, dtype=np.int64)
     hands: list[np.ndarray] = []
-    keys = np.zeros((n, 2), dtype=np.int64)
+    keys, root = np.zeros((n, 2), dtype=np.int64), apart(seed)
     games["a_seat"] = swap
     for at in range(n):
         begin_game(states[at], record, seed, first + at, games[at])
         starters[at] = states[at]["first"]
-        keys[at] = side_key(seed, first + at, A), side_key(seed, first + at, B)
+        keys[at] = side_key(root, first + at, A), side_key(root, first + at, B)
     running = np.ones(n, dtype=bool)
     row = np.zeros(1, dtype=HAND)
     while running.any():
@@ -298,8 +298,8 @@ def play_pairs(
         state, views = new_states(1), np.zeros(2, dtype=VIEW)
         for at in range(0, n, size):
             used: int = _play_native(
-                a.policy, a.params, b.policy, b.params, rules.record, seed, first + at, games[at : at + size], room,
-                state, views,
+                a.policy, a.params, b.policy, b.params, rules.record, seed, apart(seed), first + at,
+                games[at : at + size], room, state, views,
             )  # fmt: skip
             if keep_hands:
                 rows.append(exact_copy(room[:used]))

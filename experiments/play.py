@@ -15,13 +15,12 @@ from ginenv.actions import IllegalAction
 from ginenv.cards import card, card_text
 from ginenv.envs.opponent import AgentError, ask
 from ginenv.render import ansi
-from ginenv.rng import checked_seed, mix
+from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import parse_rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE
 from ginenv.table import Table
 
 YOU, AGENT = 0, 1
-_AGENT_STREAM = 1 << 43
 
 HELP = """\
   d            draw from the stock
@@ -128,7 +127,7 @@ class Game:
     def _agent_acts(self) -> None:
         table = self.table
         view = table.view(AGENT).reshape(1)
-        key = int(mix(mix(table.seed, _AGENT_STREAM), self._decisions))
+        key = int(mix(apart(table.seed), self._decisions))
         self._decisions += 1
         with refusing(AgentError):
             action = int(ask(self.agent, view, table.rules, np.array([key], dtype=np.int64))[0])

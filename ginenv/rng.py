@@ -7,6 +7,8 @@ game's seed and the number of the hand, whatever else runs beside it.
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from ginenv.jit import kernel
@@ -15,6 +17,16 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32, _S1 = (np.uint64(n) for n in (30, 27, 31, 32, 1))
+
+
+def apart(seed: int) -> int:
+    """Return a key (int64, not negative) from which nobody can work out ``seed``: for the randomness of agents.
+
+    `mix` can be undone, so an agent whose keys were mixed from the seed of its deck could find the cards in them. This
+    is BLAKE2b. A seed that is guessed is a deck that is known all the same: who must not know it gets a seed at random.
+    """
+    digest = hashlib.blake2b(int(seed).to_bytes(8, "little"), digest_size=8, person=b"ginenv agents").digest()
+    return int.from_bytes(digest, "little") >> 1
 
 
 @kernel

@@ -7,10 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from agents.playout import decision_key
 from agents.registry import make
+from experiments.match import pair_seed, play_pairs, side_key
 from ginenv.cards import BIT, N_CARDS, NO_CARD, count
 from ginenv.deal import new_game
 from ginenv.melds import deadwood, knock_discards
+from ginenv.rng import apart
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import (
     BIG_GIN,
@@ -27,7 +30,7 @@ from ginenv.state import (
     Kind,
     new_states,
 )
-from ginenv.step import step
+from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look, look_again, sample_hidden
 from tests.common import ALL_RULES, cards, positions
 
@@ -287,3 +290,48 @@ def test_a_view_says_nothing_of_decks_to_come():
     step(a, rules.record, DRAW)
     step(b, rules.record, DRAW)
     assert same(seen_by(a, rules, 1), seen_by(b, rules, 1))
+
+
+def test_an_agents_keys_do_not_lead_back_to_the_deck():
+    """`mix` can be undone: what it made of a seed gives the seed away. So keys of agents come from `apart`."""
+
+    def undone(key: int, index: int) -> list[int]:
+        found = []
+        for x in (2 * key, 2 * key + 1):  # the lost bit
+            x ^= (x >> 31) ^ (x >> 62)
+            x = x * pow(0x94D049BB133111EB, -1, 1 << 64) % (1 << 64)
+            x ^= (x >> 27) ^ (x >> 54)
+            x = x * pow(0xBF58476D1CE4E5B9, -1, 1 << 64) % (1 << 64)
+            x ^= (x >> 30) ^ (x >> 60)
+            found.append((x - (index + 1) * 0x9E3779B97F4A7C15) % (1 << 64))
+        return found
+
+    seed, pair = 2**40 + 17, 5
+    assert pair_seed(seed, pair) in undone(int(side_key(seed, pair, 0)), 1 << 42)  # as it must not be done
+    candidates = undone(int(side_key(apart(seed), pair, 0)), 1 << 42)
+    assert pair_seed(seed, pair) not in candidates
+    assert all(seed not in undone(x, 1 << 41) for y in candidates for x in undone(y >> 1, pair))
+
+
+def test_agents_in_a_match_get_keys_from_apart():
+    keys: list[int] = []
+
+    class Spy:
+        spec = "spy"
+
+        def act(self, views: np.ndarray, rules: Rules, given: np.ndarray) -> np.ndarray:
+            keys.extend(given.tolist())
+            return np.array([int(np.argmax(bits(v))) for v in views])
+
+        def __deepcopy__(self, memo: object) -> Spy:
+            return self
+
+    def bits(v: np.void) -> np.ndarray:
+        mask = np.zeros(108, dtype=np.int8)
+        write_mask(v, mask)
+        return mask
+
+    play_pairs(Spy(), make("simple"), PRESETS["eaai"].but(target=None, hands=1), 9, 0, 1)
+    s = new_states(1)[0]
+    new_game(s, PRESETS["eaai"].record, int(pair_seed(9, 0)))
+    assert int(decision_key(s, side_key(apart(9), 0, 0))) in keys

@@ -14,7 +14,7 @@ from ginenv.deal import deal, new_game
 from ginenv.encode import ENCODINGS, encode
 from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice
 from ginenv.jit import kernel
-from ginenv.rng import checked_seed, mix
+from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_named
 from ginenv.state import N_ACTIONS, new_states
@@ -89,7 +89,7 @@ class Desk:
     def key(self) -> int:
         """Return a key for the randomness of an opponent in this episode, unrelated to the cards."""
         assert self._seed is not None
-        return int(mix(mix(self._seed, self._episodes), 1 << 43))
+        return int(mix(apart(self._seed), self._episodes))
 
     def play(self, action: int | np.integer[Any]) -> int:
         """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.

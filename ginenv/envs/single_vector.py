@@ -18,7 +18,7 @@ from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance, c
 from ginenv.envs.opponent import AgentError, Opponent, ask, find, name_of
 from ginenv.envs.single import LEARNER, OTHER
 from ginenv.jit import kernel
-from ginenv.rng import checked_seed, mix
+from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.state import N_ACTIONS, new_states
 from ginenv.step import is_legal, write_mask
@@ -68,6 +68,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._codes = np.zeros((num_envs, self.encoding.size), dtype=np.int8)
         self._masks = np.zeros((num_envs, N_ACTIONS), dtype=np.int8)
         self._seeds: np.ndarray | None = None
+        self._roots = np.zeros(0, dtype=np.int64)  # of the opponent's keys
         self._running = False
         self._episodes = np.zeros(num_envs, dtype=np.int64)
         self._decisions = np.zeros(num_envs, dtype=np.int64)
@@ -88,6 +89,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if seed is not None or self._seeds is None:
             base = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checked_seed(seed)
             self._seeds = np.array([mix(base, i) for i in range(self.num_envs)], dtype=np.int64)
+            self._roots = np.array([apart(seed) for seed in self._seeds], dtype=np.int64)
             self._episodes[:] = 0
         self._running = False
         self._begin(np.arange(self.num_envs))
@@ -149,7 +151,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 return
             keys = np.zeros(len(tables), dtype=np.int64)
             _look_all(
-                self._states, self.rules.record, tables, self._seeds, self._episodes, self._decisions, self._views, keys
+                self._states, self.rules.record, tables, self._roots, self._episodes, self._decisions, self._views, keys
             )
             self._decisions[tables] += 1
             bad, why = self._play(tables, ask(self._opponent, self._views[: len(tables)], self.rules, keys))
@@ -180,11 +182,11 @@ def _begin_all(states, rules, tables, seeds, episodes):
 
 
 @kernel
-def _look_all(states, rules, tables, seeds, episodes, decisions, views, keys):
+def _look_all(states, rules, tables, roots, episodes, decisions, views, keys):
     for n in range(tables.shape[0]):
         i = tables[n]
         look(states[i], rules, OTHER, views[n])
-        keys[n] = mix(mix(mix(seeds[i], episodes[i]), 1 << 43), decisions[i])
+        keys[n] = mix(mix(roots[i], episodes[i]), decisions[i])
 
 
 @kernel
