@@ -17,7 +17,7 @@ from typing import Any
 import agents
 from agents.protocol import Agent, Kind, Option
 
-_NOT_AGENTS = {"playout", "protocol", "registry", "worlds"}
+_NOT_AGENTS = {"network", "playout", "protocol", "registry", "worlds"}
 
 
 def names() -> list[str]:
