@@ -1,0 +1,49 @@
+"""What a critic may see in training and no player ever does: the cards that the seat to act cannot see."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ginenv.cards import count
+from ginenv.jit import kernel
+from ginenv.melds import deadwoods_without
+
+PLANES = ("opponent's hand", "melded in it", "its least deadwood without the card", "next from the stock, the top one 4")
+SUIT_SIZE = 13 * len(PLANES)
+"""Values in each of four suit blocks, laid out as an encoding's."""
+COMMON = ("the opponent's least deadwood",)
+SIZE = 4 * SUIT_SIZE + len(COMMON)
+DEADWOOD = SIZE - 1
+"""Place of the opponent's least deadwood, in points."""
+AHEAD = 4
+"""Cards of the stock that are shown."""
+SCALE = np.array([s for s in (1, 1, 1 / 80, 1 / 4) for _ in range(13)] * 4 + [1 / 80], dtype=np.float32)
+
+
+@kernel
+def write_hidden(states, rules, out):
+    """Write what is hidden from the seats to act.
+
+    Args:
+        states: STATE of two players, shape (n,).
+        rules: A RULES record.
+        out: int8, shape (n, SIZE), written in full.
+    """
+    for i in range(states.shape[0]):
+        s, row = states[i], out[i]
+        for j in range(SIZE):
+            row[j] = 0
+        hand = s["hand"][1 - s["seat"]]
+        now, melded = deadwoods_without(hand, rules["longest_meld"], row, 26, SUIT_SIZE)
+        todo = hand
+        while todo != 0:
+            bit = todo & -todo
+            todo &= todo - 1
+            lane = count(bit - 1)
+            place = (lane >> 4) * SUIT_SIZE + (lane & 15)
+            row[place] = 1
+            row[place + 13] = melded & bit != 0
+        for depth in range(min(AHEAD, np.int64(s["n_stock"]))):
+            card = np.int64(s["order"][s["n_stock"] - 1 - depth])
+            row[(card // 13) * SUIT_SIZE + 39 + card % 13] = AHEAD - depth
+        row[DEADWOOD] = now
