@@ -25,13 +25,41 @@ FORMAT = "ginenv-policy-1"
 ENCODING = encoding("features-v1")
 SHIPPED = Path(__file__).parent / "weights" / "ppo.safetensors"
 
-_CODE, _SIZE, _SUIT_SIZE = ENCODING.code, ENCODING.size, ENCODING.suit_size
-_SHARED_SIZE = _SUIT_SIZE + _SIZE - 4 * _SUIT_SIZE
+SUIT_SIZE = ENCODING.suit_size
+"""Values of a position that belong to a suit."""
+SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * SUIT_SIZE
+"""Values that all suits share: the mean of the suit blocks, then what stands behind these in the encoding."""
+
+SCALE = ENCODING.scale
+_CODE, _SIZE = ENCODING.code, ENCODING.size
 _HEAD = 4
 """Numbers in ``params`` before the weights: width, mixing layers, temperature, and one unused."""
 
 
 # --- The forward pass --------------------------------------------------------------------------------
+
+
+@kernel
+def lay_out(raw, scale, suit_size, suits, shared, at):
+    """Write an encoded position as the networks want it.
+
+    Args:
+        raw: int8: four suit blocks and what all suits share.
+        scale: float32, of the same shape.
+        suit_size: Values in a suit block.
+        suits: Written: float32, shape (4, suit_size or more).
+        shared: Written from ``at`` on: float32: the mean of the suit blocks, and the rest of ``raw``.
+        at: Where to begin in ``shared``.
+    """
+    for i in range(suit_size):
+        total = np.float32(0)
+        for suit in range(4):
+            value = raw[suit * suit_size + i] * scale[i]
+            suits[suit, i] = value
+            total += value
+        shared[at + i] = total * np.float32(0.25)
+    for i in range(4 * suit_size, raw.shape[0]):
+        shared[at + i - 3 * suit_size] = raw[i] * scale[i]
 
 
 @kernel
@@ -78,25 +106,21 @@ def logits(raw, params, out):
     """
     width, mixing = np.int64(params[0]), np.int64(params[1])
     weights = params[_HEAD:].view(np.float32)
-    x = np.empty(_SHARED_SIZE, np.float32)
+    suits = np.empty((4, SUIT_SIZE), np.float32)
+    x = np.empty(SHARED_SIZE, np.float32)
     shared = np.empty(width, np.float32)
     mean = np.empty(width, np.float32)
     h = np.empty((4, width), np.float32)
     added = np.empty(width, np.float32)
+    lay_out(raw, SCALE, SUIT_SIZE, suits, x, 0)
     # First layer: what all suits get, then each suit's own.
-    for i in range(_SUIT_SIZE):
-        x[i] = np.int64(raw[i]) + raw[_SUIT_SIZE + i] + raw[2 * _SUIT_SIZE + i] + raw[3 * _SUIT_SIZE + i]
-    for i in range(_SHARED_SIZE - _SUIT_SIZE):
-        x[_SUIT_SIZE + i] = raw[4 * _SUIT_SIZE + i]
     at = _start(weights, 0, width, shared)
-    at = _affine(weights, at, x, _SHARED_SIZE, width, shared)
+    at = _affine(weights, at, x, SHARED_SIZE, width, shared)
     end = at
     for suit in range(4):
-        for i in range(_SUIT_SIZE):
-            x[i] = raw[suit * _SUIT_SIZE + i]
         for j in range(width):
             h[suit, j] = shared[j]
-        end = _affine(weights, at, x, _SUIT_SIZE, width, h[suit])
+        end = _affine(weights, at, suits[suit], SUIT_SIZE, width, h[suit])
         _rectify(h[suit], width)
     at = end
     for _ in range(mixing):
@@ -159,9 +183,9 @@ def choose(view, rules, params, key):
 def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
     """Return the names and shapes of a policy's tensors, as in `agents.network.Policy`."""
     found: dict[str, tuple[int, ...]] = {
-        "trunk.own.weight": (width, _SUIT_SIZE),
+        "trunk.own.weight": (width, SUIT_SIZE),
         "trunk.own.bias": (width,),
-        "trunk.shared.weight": (width, _SHARED_SIZE),
+        "trunk.shared.weight": (width, SHARED_SIZE),
         "cards.weight": (26, width),
         "cards.bias": (26,),
         "hidden.weight": (width, width),
@@ -188,14 +212,7 @@ def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndar
             raise ValueError(f"tensor {name} has shape {tensors[name].shape}, not {shape}")
         if not np.isfinite(tensors[name]).all():
             raise ValueError(f"tensor {name} has values that are not finite")
-    scale = ENCODING.scale
-    own_scale = scale[:_SUIT_SIZE]
-    shared_scale = np.concatenate([own_scale / 4, scale[4 * _SUIT_SIZE :]])
-    parts = [
-        tensors["trunk.own.bias"],
-        (tensors["trunk.shared.weight"] * shared_scale).T,
-        (tensors["trunk.own.weight"] * own_scale).T,
-    ]
+    parts = [tensors["trunk.own.bias"], tensors["trunk.shared.weight"].T, tensors["trunk.own.weight"].T]
     for layer in range(mixing):
         parts += [
             tensors[f"trunk.mix_own.{layer}.bias"],

@@ -41,12 +41,14 @@ from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.stats import share
 from ginenv.envs.vector import Tables
+from ginenv.jit import kernel
 from ginenv.rules import parse_rules
 from ginenv.state import STATE, Kind
 
 PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
 """Whom the policy is measured against while it learns, by the names in the log."""
 FORMAT = "ginenv-ppo-checkpoint-1"
+_LEAST = ppo.ENCODING["least"].start
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,11 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
     rules = parse_rules(settings.rules)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(settings.seed)  # of the networks' first weights
-    policy = Policy(ppo.ENCODING, settings.width, settings.mixing).to(device)
-    critic = Critic(ppo.ENCODING, hidden.SUIT_SIZE, len(hidden.COMMON), torch.tensor(hidden.SCALE),
-                    settings.critic_width).to(device)  # fmt: skip
-    magnet = Policy(ppo.ENCODING, settings.width, settings.mixing).to(device)
+    policy = Policy(settings.width, settings.mixing).to(device)
+    critic = Critic(hidden.SUIT_SIZE, len(hidden.COMMON), settings.critic_width).to(device)
+    magnet = Policy(settings.width, settings.mixing).to(device)
     magnet.load_state_dict(policy.state_dict())
-    past = Policy(ppo.ENCODING, settings.width, settings.mixing).to(device)  # holds one of the pool at a time
+    past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
     pool: list[dict[str, Tensor]] = []
     adam = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=settings.rate[0], eps=1e-5, fused=True)
     generator = torch.Generator().manual_seed(settings.seed)  # of all chance but the deals
@@ -177,8 +178,11 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
     n_past = round(settings.pool * n)  # the first so many tables
     is_past_seat = np.full(n, -1)
     is_past_seat[:n_past] = np.arange(n_past) % 2
-    observations = torch.zeros((steps + 1, n, ppo.ENCODING.size), dtype=torch.int8)
-    unseen = torch.zeros((steps + 1, n, hidden.SIZE), dtype=torch.int8)
+    unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
+    # Positions, as the networks want them: what the policy sees stands first, what only the critic sees behind it.
+    suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
+    shared = torch.zeros((steps + 1, n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)))
+    leads = torch.zeros((steps + 1, n))  # the opponent's less the mover's own least deadwood, in points
     masks = torch.zeros((steps, n, ppo.N_ACTIONS), dtype=torch.bool)
     actions = torch.zeros((steps, n), dtype=torch.int64)
     old_logs = torch.zeros((steps, n))
@@ -200,20 +204,20 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
             past.load_state_dict(pool[int(torch.randint(len(pool), (1,), generator=generator))])
         finished = np.zeros(len(Kind), dtype=np.int64)
         for t in range(steps + 1):
-            observations[t] = torch.from_numpy(tables.observations)
-            hidden.write_hidden(tables.states, rules.record, unseen[t].numpy())
+            hidden.write_hidden(tables.states, rules.record, unseen)
+            lay_out_all(tables.observations, unseen, suits[t].numpy(), shared[t].numpy(), leads[t].numpy())
             if t == steps:
                 break
             masks[t] = torch.from_numpy(tables.action_masks).bool()
             seats = tables.seats.astype(np.int64)
             with torch.no_grad():
-                logits = policy(observations[t].to(device)).cpu()
+                logits = policy(suits[t].to(device), shared[t].to(device)).cpu()
                 theirs = np.flatnonzero(seats == is_past_seat) if pool else np.zeros(0, dtype=np.int64)
                 if len(theirs):
-                    logits[theirs] = past(observations[t, theirs].to(device)).cpu()
+                    logits[theirs] = past(suits[t, theirs].to(device), shared[t, theirs].to(device)).cpu()
                 logs = log_probabilities(logits, masks[t])
                 # Exponentials race: the first is of action a with a's probability.
-                race = torch.empty_like(logs).exponential_(generator=generator)
+                race = -torch.rand(logs.shape, generator=generator).log()
                 actions[t] = (logs.exp() / race).masked_fill(~masks[t], -1).argmax(1)
                 old_logs[t] = logs.gather(1, actions[t, :, None])[:, 0]
             learns[t] = True
@@ -226,10 +230,12 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
 
         # --- Advantages ---
 
-        values = np.concatenate([
-            value(critic, observations[t].to(device), unseen[t].to(device), settings).detach().cpu().numpy()[None]
-            for t in range(steps + 1)
-        ])  # fmt: skip
+        with torch.no_grad():
+            values = np.stack([
+                (settings.potential / settings.unit * leads[t]
+                 + critic(suits[t].to(device), shared[t].to(device)).cpu()).numpy()
+                for t in range(steps + 1)
+            ])  # fmt: skip
         advantages = np.zeros((steps, n), dtype=np.float32)
         later = np.zeros(n, dtype=np.float32)
         for t in reversed(range(steps)):
@@ -237,6 +243,8 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
             later = surprise + settings.trace * signs[t] * later
             advantages[t] = later
         returns = torch.from_numpy(advantages + values[:-1]).flatten()
+        # What is left to the critic's network.
+        targets = returns - settings.potential / settings.unit * leads[:-1].flatten()
         mine = torch.from_numpy(np.flatnonzero(learns))
         flat = torch.from_numpy(advantages).flatten()
         flat = (flat - flat[mine].mean()) / (flat[mine].std() + 1e-8)
@@ -246,15 +254,15 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
 
         for group in adam.param_groups:
             group["lr"] = rate
-        seen = observations[:-1].flatten(0, 1)
-        known = unseen[:-1].flatten(0, 1)
+        flat_suits, flat_shared = suits[:-1].flatten(0, 1), shared[:-1].flatten(0, 1)
         legal, chosen, old = masks.flatten(0, 1), actions.flatten(), old_logs.flatten()
         sums: dict[str, Tensor] = {}
         for _ in range(settings.epochs):
             order = mine[torch.randperm(len(mine), generator=generator)]
             for rows in order.split(settings.batch):
-                x, mask = seen[rows].to(device), legal[rows].to(device)
-                logs = log_probabilities(policy(x), mask)
+                x = flat_suits[rows].to(device), flat_shared[rows].to(device)
+                mask = legal[rows].to(device)
+                logs = log_probabilities(policy(*x), mask)
                 taken = logs.gather(1, chosen[rows, None].to(device))[:, 0]
                 ratio = (taken - old[rows].to(device)).exp()
                 gain = flat[rows].to(device)
@@ -264,9 +272,9 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
                 # A quarter of the batch tells the divergence well enough, at a quarter of the price.
                 some = slice(0, 1 + len(rows) // 4)
                 with torch.no_grad():
-                    magnet_logs = log_probabilities(magnet(x[some]), mask[some])
+                    magnet_logs = log_probabilities(magnet(x[0][some], x[1][some]), mask[some])
                 drift = (logs[some].exp() * (logs[some] - magnet_logs)).sum(1).mean()
-                value_loss = (value(critic, x, known[rows].to(device), settings) - returns[rows].to(device)).square()
+                value_loss = (critic(*x) - targets[rows].to(device)).square()
                 loss = policy_loss - entropy_weight * entropy + settings.magnet * drift + 0.5 * value_loss.mean()
                 adam.zero_grad()
                 loss.backward()
@@ -317,15 +325,27 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
 
 
 def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return the log of each action's probability, float32, shape (n, 108); about -1e9 for illegal ones."""
-    return torch.log_softmax(logits.masked_fill(~mask, -1e9), 1)
+    """Return the log of each action's probability, float32, shape (n, 108); about -60 for illegal ones.
+
+    That is as good as nothing, and `exp` of much less is many times slower.
+    """
+    return torch.log_softmax(logits.masked_fill(~mask, -60.0), 1)
 
 
-def value(critic: Critic, seen: Tensor, unseen: Tensor, settings: Settings) -> Tensor:
-    """Return what each position is worth to the seat to act, in rewards: float32, shape (n,)."""
-    own = seen[:, ppo.ENCODING["least"].start].float()
-    lead = unseen[:, hidden.DEADWOOD].float() - own
-    return critic(seen, unseen) + settings.potential / settings.unit * lead
+@kernel
+def lay_out_all(observations, unseen, suits, shared, leads):
+    """Write positions for the networks, and by how much the seats to act lead in deadwood.
+
+    Args:
+        observations: int8, shape (n, `ppo.ENCODING.size`).
+        unseen: int8, shape (n, `hidden.SIZE`).
+        suits, shared: Written: float32, shape (n, 4, …) and (n, …), the hidden part behind the seen one.
+        leads: Written: float32, shape (n,): the opponent's less the mover's own least deadwood, in points.
+    """
+    for i in range(observations.shape[0]):
+        ppo.lay_out(observations[i], ppo.SCALE, ppo.SUIT_SIZE, suits[i], shared[i], 0)
+        ppo.lay_out(unseen[i], hidden.SCALE, hidden.SUIT_SIZE, suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
+        leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
 
 
 def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
