@@ -55,32 +55,32 @@ _LEAST = ppo.ENCODING["least"].start
 class Settings:
     """What a run is. A run is only resumed with the same settings, but for `decisions`."""
 
-    decisions: int = 30_000_000
+    decisions: int = 20_000_000
     """The schedules below end here."""
     seed: int = 1
-    tables: int = 1024
+    tables: int = 256
     rules: str = "eaai"
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     steps: int = 32
     """Decisions at each table between two updates."""
-    batch: int = 2048
+    batch: int = 1024
     """Decisions in one step of the optimiser."""
-    epochs: int = 1
-    """How often an update goes through its decisions: two were no better in trials, and cost twice as much."""
-    width: int = 128
+    epochs: int = 2
+    """How often an update goes through its decisions."""
+    width: int = 96
     mixing: int = 2
     critic_width: int = 64
     rate: tuple[float, float] = (1e-3, 3e-5)
     """Adam's rate at the start and at the end; it falls geometrically."""
     entropy: tuple[float, float] = (0.05, 0.0025)
     """Weight of the policy's entropy, in the same way."""
-    magnet: float = 0.02
+    magnet: float = 0.005
     """Weight of the divergence from the magnet: a slow-moving mean of the policies so far."""
-    magnet_share: float = 0.01
+    magnet_share: float = 0.02
     """What each update adds of the new policy to the magnet."""
     clip: float = 0.2
-    trace: float = 0.95
+    trace: float = 0.6
     """GAE's lambda."""
     unit: float = 30.0
     """Points that are a reward of 1."""
@@ -90,7 +90,7 @@ class Settings:
     past_selves: int = 8
     eval_pairs: int = 200
     """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
-    eval_every: int = 600_000
+    eval_every: int = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
