@@ -20,9 +20,10 @@ import json
 import math
 import os
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,14 @@ def run(args: argparse.Namespace) -> int:
                             pool=args.pool)  # fmt: skip
         check(settings)
     torch.set_num_threads(provenance.cores())
-    done = train(settings, Path(args.out), args.minutes, shlex.join(["gin", *args.argv]))
+    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
+    interrupted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    try:
+        done = train(settings, Path(args.out), lambda: bool(interrupted) or time.monotonic() >= deadline,
+                     shlex.join(["gin", *args.argv]))  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
     if done >= settings.decisions:
         print(f"done: play it with ppo:path={args.out}/best.safetensors")
     else:
@@ -138,8 +146,14 @@ def check(settings: Settings) -> None:
         raise ValueError(f"--seed {settings.seed} is out of range: 0 to 2**63 - 1 is possible")
 
 
-def train(settings: Settings, out: Path, minutes: float | None = None, command: str = "") -> int:
-    """Train until ``settings.decisions``, or for ``minutes``; from the checkpoint in ``out`` where there is one.
+def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
+    """Train until ``settings.decisions``, from the checkpoint in ``out`` where there is one.
+
+    Args:
+        settings: What to do.
+        out: Folder to write to; made where there is none.
+        stop: Asked before each round of play: when it says so, a checkpoint is written and this returns.
+        command: What the user typed, for the record.
 
     Returns:
         The decisions made so far, those of earlier runs included.
@@ -147,7 +161,6 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
     Raises:
         Refusal: when ``out`` holds another run, or the run has diverged; the last good checkpoint is then kept.
     """
-    started = time.monotonic()
     rules = parse_rules(settings.rules)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(settings.seed)  # of the networks' first weights
@@ -191,7 +204,7 @@ def train(settings: Settings, out: Path, minutes: float | None = None, command: 
     learns = np.zeros((steps, n), dtype=bool)  # decisions of the learner, not of a past self
 
     while decisions < settings.decisions:
-        if minutes is not None and time.monotonic() - started >= 60 * minutes:
+        if stop():
             run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
             break
         iteration_started = time.monotonic()
