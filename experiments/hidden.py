@@ -8,7 +8,12 @@ from ginenv.cards import count
 from ginenv.jit import kernel
 from ginenv.melds import deadwoods_without
 
-PLANES = ("opponent's hand", "melded in it", "its least deadwood without the card", "next from the stock, the top one 4")
+PLANES = (
+    "opponent's hand",
+    "melded in it",
+    "its least deadwood without the card",
+    "next from the stock, the top one 4",
+)
 SUIT_SIZE = 13 * len(PLANES)
 """Values in each of four suit blocks, laid out as an encoding's."""
 COMMON = ("the opponent's least deadwood",)

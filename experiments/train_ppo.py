@@ -44,7 +44,7 @@ from experiments.stats import share
 from ginenv.envs.vector import Tables
 from ginenv.jit import kernel
 from ginenv.rules import parse_rules
-from ginenv.state import STATE, Kind
+from ginenv.state import N_ACTIONS, STATE, Kind
 
 PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
 """Whom the policy is measured against while it learns, by the names in the log."""
@@ -196,7 +196,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
     shared = torch.zeros((steps + 1, n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)))
     leads = torch.zeros((steps + 1, n))  # the opponent's less the mover's own least deadwood, in points
-    masks = torch.zeros((steps, n, ppo.N_ACTIONS), dtype=torch.bool)
+    masks = torch.zeros((steps, n, N_ACTIONS), dtype=torch.bool)
     actions = torch.zeros((steps, n), dtype=torch.int64)
     old_logs = torch.zeros((steps, n))
     rewards = np.zeros((steps, n), dtype=np.float32)
