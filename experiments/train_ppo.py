@@ -59,13 +59,13 @@ class Settings:
     decisions: int = 20_000_000
     """The schedules below end here."""
     seed: int = 1
-    tables: int = 256
+    tables: int = 512
     rules: str = "eaai"
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     steps: int = 32
     """Decisions at each table between two updates."""
-    batch: int = 1024
+    batch: int = 2048
     """Decisions in one step of the optimiser."""
     epochs: int = 2
     """How often an update goes through its decisions."""
@@ -81,7 +81,7 @@ class Settings:
     magnet_share: float = 0.02
     """What each update adds of the new policy to the magnet."""
     clip: float = 0.2
-    trace: float = 0.6
+    trace: float = 0.7
     """GAE's lambda."""
     unit: float = 30.0
     """Points that are a reward of 1."""
