@@ -298,7 +298,7 @@ class Tables:
         for name, mine in (("states", self._states), ("episodes", self.episodes)):
             if snapshot[name].shape != mine.shape:
                 raise ValueError(f"a snapshot of {snapshot[name].shape[0]} tables: these are {self.n}")
-            mine[:] = snapshot[name]
+            mine.view(np.uint8)[:] = snapshot[name].view(np.uint8)  # padding, too
         for array in (self.rewards, self.returns, self.dones, self.truncated, self.kinds):
             array[:] = 0
         _show_all(
