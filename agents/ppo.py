@@ -25,41 +25,75 @@ FORMAT = "ginenv-policy-1"
 ENCODING = encoding("features-v1")
 SHIPPED = Path(__file__).parent / "weights" / "ppo.safetensors"
 
-SUIT_SIZE = ENCODING.suit_size
-"""Values of a position that belong to a suit."""
-SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * SUIT_SIZE
-"""Values that all suits share: the mean of the suit blocks, then what stands behind these in the encoding."""
+_LEASTS, _TURNS = 13, 16
+SUIT_SIZE = ENCODING.suit_size + 13
+"""Values of a position that belong to a suit: its block of the encoding, and which discards are the best."""
+SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * ENCODING.suit_size + _LEASTS + _TURNS
+"""Values that all suits share: the mean of the suits, what stands behind the suit blocks in the encoding, and least
+deadwood and own turn as thermometers (`lay_out`)."""
 
-SCALE = ENCODING.scale
-_CODE, _SIZE = ENCODING.code, ENCODING.size
+_CODE, _SIZE, _BLOCK = ENCODING.code, ENCODING.size, ENCODING.suit_size
+_HAND, _WITHOUT = ENCODING["hand"].start, ENCODING["deadwood_without"].start
+_LEAST, _LEAST_TAKING, _OWN_TURN = (ENCODING[name].start for name in ("least", "least_taking", "own_turn"))
 _HEAD = 4
 """Numbers in ``params`` before the weights: width, mixing layers, temperature, and one unused."""
+
+
+def _scales() -> np.ndarray:
+    """Return what raw values are multiplied by: float32, shape (size,), read-only.
+
+    The encoding's scales bring the largest possible value to 1. What decides a hand is a few points and turns, so
+    these get larger ones: a network learns slowly what it is told in small numbers.
+    """
+    scale = ENCODING.scale.copy()
+    for name, unit in (("stock", 20), ("draws_left", 20), ("turn", 20), ("own_turn", 10), ("opponent_turn", 10),
+                       ("deadwood", 30), ("least", 20), ("margin", 20), ("least_taking", 10)):  # fmt: skip
+        scale[ENCODING[name].start] = 1 / unit
+    scale.flags.writeable = False
+    return scale
+
+
+SCALE = _scales()
 
 
 # --- The forward pass --------------------------------------------------------------------------------
 
 
 @kernel
-def lay_out(raw, scale, suit_size, suits, shared, at):
+def lay_out(raw, suits, shared):
     """Write an encoded position as the networks want it.
 
+    Deadwood is told by how much more than the least it is: of a card, without it; of the top of the pile, taking it.
+    What else is seen is multiplied by `SCALE`.
+
     Args:
-        raw: int8: four suit blocks and what all suits share.
-        scale: float32, of the same shape.
-        suit_size: Values in a suit block.
-        suits: Written: float32, shape (4, suit_size or more).
-        shared: Written from ``at`` on: float32: the mean of the suit blocks, and the rest of ``raw``.
-        at: Where to begin in ``shared``.
+        raw: int8, shape (size,): the encoding features-v1.
+        suits: Written: float32, shape (4, SUIT_SIZE or more).
+        shared: Written: float32, shape (SHARED_SIZE or more,).
     """
-    for i in range(suit_size):
-        total = np.float32(0)
-        for suit in range(4):
-            value = raw[suit * suit_size + i] * scale[i]
-            suits[suit, i] = value
-            total += value
-        shared[at + i] = total * np.float32(0.25)
-    for i in range(4 * suit_size, raw.shape[0]):
-        shared[at + i - 3 * suit_size] = raw[i] * scale[i]
+    least = np.int64(raw[_LEAST])
+    for suit in range(4):
+        block = raw[suit * _BLOCK : (suit + 1) * _BLOCK]
+        row = suits[suit]
+        for i in range(_BLOCK):
+            row[i] = block[i] * SCALE[i]
+        for rank in range(13):
+            held = block[_HAND + rank]
+            more = np.int64(block[_WITHOUT + rank]) - least
+            row[_WITHOUT + rank] = held * more * np.float32(0.1)
+            row[_BLOCK + rank] = held * (more == 0)
+    for i in range(SUIT_SIZE):
+        shared[i] = (suits[0, i] + suits[1, i] + suits[2, i] + suits[3, i]) * np.float32(0.25)
+    at = SUIT_SIZE
+    for i in range(4 * _BLOCK, _SIZE):
+        shared[at] = raw[i] * SCALE[i]
+        at += 1
+    shared[SUIT_SIZE + _LEAST_TAKING - 4 * _BLOCK] = (raw[_LEAST_TAKING] - least) * np.float32(0.1)
+    for points in range(_LEASTS):
+        shared[at + points] = least <= points
+    at += _LEASTS
+    for turn in range(_TURNS):
+        shared[at + turn] = raw[_OWN_TURN] > turn
 
 
 @kernel
@@ -112,7 +146,7 @@ def logits(raw, params, out):
     mean = np.empty(width, np.float32)
     h = np.empty((4, width), np.float32)
     added = np.empty(width, np.float32)
-    lay_out(raw, SCALE, SUIT_SIZE, suits, x, 0)
+    lay_out(raw, suits, x)
     # First layer: what all suits get, then each suit's own.
     at = _start(weights, 0, width, shared)
     at = _affine(weights, at, x, SHARED_SIZE, width, shared)

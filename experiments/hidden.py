@@ -22,7 +22,6 @@ DEADWOOD = SIZE - 1
 """Place of the opponent's least deadwood, in points."""
 AHEAD = 4
 """Cards of the stock that are shown."""
-SCALE = np.array([s for s in (1, 1, 1 / 80, 1 / 4) for _ in range(13)] * 4 + [1 / 80], dtype=np.float32)
 
 
 @kernel
@@ -52,3 +51,26 @@ def write_hidden(states, rules, out):
             card = np.int64(s["order"][s["n_stock"] - 1 - depth])
             row[(card // 13) * SUIT_SIZE + 39 + card % 13] = AHEAD - depth
         row[DEADWOOD] = now
+
+
+@kernel
+def lay_out(raw, suits, shared, at):
+    """Write a row of `write_hidden` as the networks want it, as `agents.ppo.lay_out` does what is seen.
+
+    Args:
+        raw: int8, shape (SIZE,).
+        suits: Written: float32, shape (4, SUIT_SIZE).
+        shared: Written from ``at`` on: float32, `SUIT_SIZE` values, the mean of the suits, and one more.
+        at: Where to begin in ``shared``.
+    """
+    least = np.int64(raw[DEADWOOD])
+    for suit in range(4):
+        block = raw[suit * SUIT_SIZE : (suit + 1) * SUIT_SIZE]
+        for i in range(26):
+            suits[suit, i] = block[i]
+        for i in range(13):
+            suits[suit, 26 + i] = block[i] * (np.int64(block[26 + i]) - least) * np.float32(0.1)
+            suits[suit, 39 + i] = block[39 + i] * np.float32(1 / AHEAD)
+    for i in range(SUIT_SIZE):
+        shared[at + i] = (suits[0, i] + suits[1, i] + suits[2, i] + suits[3, i]) * np.float32(0.25)
+    shared[at + SUIT_SIZE] = least * np.float32(1 / 20)

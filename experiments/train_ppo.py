@@ -56,16 +56,16 @@ _LEAST = ppo.ENCODING["least"].start
 class Settings:
     """What a run is. A run is only resumed with the same settings, but for `decisions`."""
 
-    decisions: int = 20_000_000
+    decisions: int = 8_000_000
     """The schedules below end here."""
     seed: int = 1
-    tables: int = 512
+    tables: int = 256
     rules: str = "eaai"
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     steps: int = 32
     """Decisions at each table between two updates."""
-    batch: int = 2048
+    batch: int = 1024
     """Decisions in one step of the optimiser."""
     epochs: int = 2
     """How often an update goes through its decisions."""
@@ -356,8 +356,8 @@ def lay_out_all(observations, unseen, suits, shared, leads):
         leads: Written: float32, shape (n,): the opponent's less the mover's own least deadwood, in points.
     """
     for i in range(observations.shape[0]):
-        ppo.lay_out(observations[i], ppo.SCALE, ppo.SUIT_SIZE, suits[i], shared[i], 0)
-        ppo.lay_out(unseen[i], hidden.SCALE, hidden.SUIT_SIZE, suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
+        ppo.lay_out(observations[i], suits[i], shared[i])
+        hidden.lay_out(unseen[i], suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
         leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
 
 

@@ -44,9 +44,16 @@ def positions(n: int = 64, moves: int = 9) -> Tables:
 
 def naive_logits(t: dict[str, np.ndarray], raw: np.ndarray, mixing: int) -> np.ndarray:
     """Return the logits of one position by the networks' formulas, in float64."""
-    x = raw * ppo.ENCODING.scale.astype(np.float64)
-    suits = x[: 4 * ppo.SUIT_SIZE].reshape(4, -1)
-    shared = np.concatenate([suits.mean(0), x[4 * ppo.SUIT_SIZE :]])
+    e, seen = ppo.ENCODING, raw.astype(np.int64)
+    least, turn = e["least"].of(seen), e["own_turn"].of(seen)
+    more = e["hand"].of(seen) * (e["deadwood_without"].of(seen) - least)
+    x = raw * ppo.SCALE.astype(np.float64)
+    x[e["deadwood_without"].index] = more / 10
+    x[e["least_taking"].index] = (e["least_taking"].of(seen) - least) / 10
+    best = e["hand"].of(seen) * (more == 0)
+    suits = np.concatenate([x[: 4 * e.suit_size].reshape(4, -1), best], 1)
+    thermometers = np.concatenate([least <= np.arange(13), turn > np.arange(16)])
+    shared = np.concatenate([suits.mean(0), x[4 * e.suit_size :], thermometers])
     h = suits @ t["trunk.own.weight"].T + t["trunk.own.bias"] + t["trunk.shared.weight"] @ shared
     h = np.maximum(h, 0)
     for k in range(mixing):
@@ -97,7 +104,7 @@ def test_permuting_the_suits_permutes_the_logits_of_the_cards():
     one, other = np.zeros(108, dtype=np.float32), np.zeros(108, dtype=np.float32)
     for raw in positions(8).observations:
         permuted = raw.copy()
-        n = 4 * ppo.SUIT_SIZE
+        n = 4 * ppo.ENCODING.suit_size
         permuted[:n] = raw[:n].reshape(4, -1)[order].ravel()
         ppo.logits(raw, params, one)
         ppo.logits(permuted, params, other)
