@@ -56,7 +56,7 @@ _LEAST = ppo.ENCODING["least"].start
 class Settings:
     """What a run is. A run is only resumed with the same settings, but for `decisions`."""
 
-    decisions: int = 8_000_000
+    decisions: int = 7_000_000
     """The schedules below end here."""
     seed: int = 1
     tables: int = 256
@@ -74,14 +74,14 @@ class Settings:
     critic_width: int = 64
     rate: tuple[float, float] = (1e-3, 3e-5)
     """Adam's rate at the start and at the end; it falls geometrically."""
-    entropy: tuple[float, float] = (0.05, 0.0025)
+    entropy: tuple[float, float] = (0.2, 0.005)
     """Weight of the policy's entropy, in the same way."""
     magnet: float = 0.005
     """Weight of the divergence from the magnet: a slow-moving mean of the policies so far."""
     magnet_share: float = 0.02
     """What each update adds of the new policy to the magnet."""
     clip: float = 0.2
-    trace: float = 0.7
+    trace: float = 0.8
     """GAE's lambda."""
     unit: float = 30.0
     """Points that are a reward of 1."""
