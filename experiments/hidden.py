@@ -1,4 +1,8 @@
-"""What a critic may see in training and no player ever does: the cards that the seat to act cannot see."""
+"""What a critic may see in training and no player ever does: the opponent's hand.
+
+The order of the stock is left out on purpose: a critic that knows the next cards judges a discard by these, and the
+policy, which does not, would have to average over them; so the critic does.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,13 @@ from ginenv.cards import count
 from ginenv.jit import kernel
 from ginenv.melds import deadwoods_without
 
-PLANES = (
-    "opponent's hand",
-    "melded in it",
-    "its least deadwood without the card",
-    "next from the stock, the top one 4",
-)
+PLANES = ("opponent's hand", "melded in it", "its least deadwood without the card")
 SUIT_SIZE = 13 * len(PLANES)
 """Values in each of four suit blocks, laid out as an encoding's."""
 COMMON = ("the opponent's least deadwood",)
 SIZE = 4 * SUIT_SIZE + len(COMMON)
 DEADWOOD = SIZE - 1
 """Place of the opponent's least deadwood, in points."""
-AHEAD = 4
-"""Cards of the stock that are shown."""
 
 
 @kernel
@@ -47,9 +44,6 @@ def write_hidden(states, rules, out):
             place = (lane >> 4) * SUIT_SIZE + (lane & 15)
             row[place] = 1
             row[place + 13] = melded & bit != 0
-        for depth in range(min(AHEAD, np.int64(s["n_stock"]))):
-            card = np.int64(s["order"][s["n_stock"] - 1 - depth])
-            row[(card // 13) * SUIT_SIZE + 39 + card % 13] = AHEAD - depth
         row[DEADWOOD] = now
 
 
@@ -70,7 +64,6 @@ def lay_out(raw, suits, shared, at):
             suits[suit, i] = block[i]
         for i in range(13):
             suits[suit, 26 + i] = block[i] * (np.int64(block[26 + i]) - least) * np.float32(0.1)
-            suits[suit, 39 + i] = block[39 + i] * np.float32(1 / AHEAD)
     for i in range(SUIT_SIZE):
         shared[at + i] = (suits[0, i] + suits[1, i] + suits[2, i] + suits[3, i]) * np.float32(0.25)
     shared[at + SUIT_SIZE] = least * np.float32(1 / 20)
