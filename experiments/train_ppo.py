@@ -476,14 +476,14 @@ class Log:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() and decisions else []
         kept = [line for line in lines if line.endswith("}") and json.loads(line).get("decisions", 0) <= decisions]
         path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-        self._file = path.open("a", encoding="utf-8")
+        self._path = path
         self._board = SummaryWriter(str(out / "tensorboard"), purge_step=decisions or None)
         self._strength = ""
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Add a row; numbers beside its ``decisions`` go to TensorBoard, too."""
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
         if "decisions" in row:
             for name, number in row.items():
                 self._board.add_scalar(name, number, row["decisions"])
@@ -506,5 +506,4 @@ class Log:
 
     def close(self) -> None:
         """Write out and close."""
-        self._file.close()
         self._board.close()

@@ -287,7 +287,9 @@ class Tables:
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Return copies of what `restore` needs to go on from here: ``states``, STATE, and ``episodes``, shape (n,)."""
-        return {"states": self._states.copy(), "episodes": self.episodes.copy()}
+        # As bytes: a copy of records may leave out their padding, and equal runs are to be equal to the byte.
+        states = self._states.view(np.uint8).copy().view(self._states.dtype)
+        return {"states": states, "episodes": self.episodes.copy()}
 
     def restore(self, snapshot: dict[str, np.ndarray]) -> None:
         """Go back to a `snapshot` of tables with the same options; what the last step did is forgotten.
