@@ -216,12 +216,12 @@ def test_a_run_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_path):
 
 
 def test_it_solves_a_trivial_game_in_seconds(tmp_path):
-    """Whoever knocks first wins more often than not, so it pays to knock at once: with a knock limit of 100 always."""
-    easy = "eaai,knock_limit=100,undercut_bonus=0,target=none,hands=1"
+    """With a knock limit of 30 a hand is over after a few turns, for whoever throws the right cards. Ten seconds."""
+    easy = rules("eaai", knock_limit=30, target=None, hands=1)
     settings = Settings(decisions=60_000, tables=64, steps=16, batch=256, width=24, mixing=1, critic_width=16,
-                        rules=easy, eval_pairs=1, eval_every=60_000, rate=(3e-3, 3e-4))  # fmt: skip
+                        rules="eaai,knock_limit=30,target=none,hands=1", rate=(3e-3, 3e-4), entropy=(0.05, 0.005),
+                        eval_pairs=1, eval_every=60_000)  # fmt: skip
     train(settings, tmp_path)
     agent = make(f"ppo:path={tmp_path}/best.safetensors")
-    games, _ = play_pairs(agent, make("random"), rules("eaai", **{
-        "knock_limit": 100, "undercut_bonus": 0, "target": None, "hands": 1}), 9, 0, 300)  # fmt: skip
-    assert (games["winner"] == 0).mean() > 0.8
+    games, _ = play_pairs(agent, make("random"), easy, 9, 0, 300)
+    assert (games["winner"] == 0).mean() > 0.8  # 0.92 at this seed; untrained about 0.5
