@@ -40,10 +40,14 @@ COMMANDS = {
     ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
+    "train": Command("experiments.train_ppo", "train an agent by self-play", "match._play_native"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
     "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
     "replay": Command("experiments.show_record", "show a record step by step", "deal.deal_deck"),
 }
+
+_EXTRAS = {"rich": "tournament", "torch": "train", "safetensors": "train", "tensorboard": "train"}
+"""The extra that brings a package."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -132,9 +136,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gin: {refusal}", file=sys.stderr)
         return REFUSED
     except ModuleNotFoundError as error:
-        if error.name != "rich":
+        extra = _EXTRAS.get(error.name or "")
+        if extra is None:
             raise
-        print("gin: the command needs the package rich: pip install 'ginenv[tournament]'", file=sys.stderr)
+        print(f"gin: the command needs the package {error.name}: pip install 'ginenv[{extra}]'", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         print(file=sys.stderr)

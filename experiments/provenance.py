@@ -59,6 +59,7 @@ def agent_digest(spec: str) -> str:
     if not file.is_file():
         file = ROOT / "agents" / name / "__init__.py"
     named = [Path(item.partition("=")[2]) for item in options.split(",") if "=" in item]
+    named.append(ROOT / "agents" / "weights" / f"{name}.safetensors")  # what it plays by when no option names another
     return digest(sources(file) + [path for path in named if path.is_file()])
 
 

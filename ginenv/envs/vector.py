@@ -68,6 +68,14 @@ def _begin(states, rules, seed, episodes, code, views, observations, masks, seat
 
 
 @kernel
+def _show_all(states, rules, code, views, observations, masks, seats):
+    """Write what `_show` writes, and the seat to act, at every table."""
+    for i in range(states.shape[0]):
+        _show(states[i], rules, code, views[i], observations[i], masks[i])
+        seats[i] = states[i]["seat"]
+
+
+@kernel
 def _first_illegal(states, actions):
     """Return the first table whose action is illegal; -1 when there is none."""
     for i in range(states.shape[0]):
@@ -264,6 +272,38 @@ class Tables:
             raise IllegalAction(f"table {bad}, seat {self.seats[bad]}: {why}; no table was changed")
         self._fresh = False
         return self.observations, self.rewards, self.dones, self.truncated
+
+    @property
+    def states(self) -> np.ndarray:
+        """What lies on the tables, hidden cards included: STATE, shape (n,), not to be written to.
+
+        For a critic in training, and for tests; whatever plays is given `observations` or `views`.
+        """
+        return self._states
+
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """Return copies of what `restore` needs to go on from here: ``states``, STATE, and ``episodes``, shape (n,)."""
+        # As bytes: a copy of records may leave out their padding, and equal runs are to be equal to the byte.
+        states = self._states.view(np.uint8).copy().view(self._states.dtype)
+        return {"states": states, "episodes": self.episodes.copy()}
+
+    def restore(self, snapshot: dict[str, np.ndarray]) -> None:
+        """Go back to a `snapshot` of tables with the same options; what the last step did is forgotten.
+
+        Raises:
+            ValueError: when it is of another number of tables.
+        """
+        for name, mine in (("states", self._states), ("episodes", self.episodes)):
+            if snapshot[name].shape != mine.shape:
+                raise ValueError(f"a snapshot of {snapshot[name].shape[0]} tables: these are {self.n}")
+            mine.view(np.uint8)[:] = snapshot[name].view(np.uint8)  # padding, too
+        for array in (self.rewards, self.returns, self.dones, self.truncated, self.kinds):
+            array[:] = 0
+        _show_all(
+            self._states, self.rules.record, self.encoding.code, self.views, self.observations, self.action_masks,
+            self.seats,
+        )  # fmt: skip
+        self._fresh = False
 
     def __copy__(self) -> Tables:
         """Return an independent copy: the arrays are overwritten in place, so they cannot be shared."""

@@ -1,0 +1,227 @@
+"""`gin train ppo`: the networks agree with the kernel, a stopped run ends with the same weights, and it learns."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import ppo
+from agents.registry import make
+from experiments.match import play_pairs
+from experiments.refusal import Refusal
+from ginenv.cards import card as number
+from ginenv.rules import PRESETS, rules
+from ginenv.state import DISCARD_PHASE, new_states
+from tests.common import cards
+from tests.common import positions as states_of
+from tests.reference import least_deadwood
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+pytest.importorskip("tensorboard")
+pytestmark = pytest.mark.train
+
+from agents.network import Critic, Policy  # noqa: E402
+from experiments import hidden, train_ppo  # noqa: E402
+from experiments.train_ppo import Settings, train  # noqa: E402
+from ginenv.envs.vector import Tables, random_actions  # noqa: E402
+
+TINY = Settings(decisions=3072, tables=16, steps=8, batch=64, width=8, mixing=1, critic_width=8, pool=0.5,
+                past_selves=2, eval_pairs=1, eval_every=512)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def laid_out(tables: Tables) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the tables' positions as the networks want them, hidden part included."""
+    unseen = np.zeros((tables.n, hidden.SIZE), dtype=np.int8)
+    suits = np.zeros((tables.n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE), dtype=np.float32)
+    shared = np.zeros((tables.n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)), dtype=np.float32)
+    hidden.write_hidden(tables.states, tables.rules.record, unseen)
+    train_ppo.lay_out_all(tables.observations, unseen, suits, shared, np.zeros(tables.n, dtype=np.float32))
+    return torch.from_numpy(suits), torch.from_numpy(shared)
+
+
+def mid_hand(n: int) -> Tables:
+    tables = Tables(n, "eaai", 3, "hand", "features-v1")
+    actions = np.zeros(n, dtype=np.int64)
+    for move in range(11):
+        random_actions(tables.views, move, actions)
+        tables.step(actions)
+    return tables
+
+
+@pytest.mark.parametrize(("width", "mixing"), [(96, 2), (128, 3), (7, 0)])
+def test_torch_and_the_kernel_agree(width, mixing):
+    torch.manual_seed(1)
+    policy, tables = Policy(width, mixing), mid_hand(200)
+    with torch.no_grad():
+        for parameter in policy.parameters():  # logits as spread as a trained network's
+            parameter.add_(0.05 * torch.randn_like(parameter))
+        wanted = policy(*laid_out(tables)).numpy()
+    params = ppo.pack(train_ppo.as_numpy(policy))
+    out = np.zeros(108, dtype=np.float32)
+    for raw, row in zip(tables.observations, wanted, strict=True):
+        ppo.logits(raw, params, out)
+        assert np.abs(out - row).max() < 1e-5
+
+
+def test_a_policy_has_the_tensors_that_the_agent_reads():
+    tensors = train_ppo.as_numpy(Policy(12, 3))
+    assert {name: tensor.shape for name, tensor in tensors.items()} == ppo.shapes(12, 3)
+
+
+def test_the_critic_sees_the_hidden_cards_and_the_policy_does_not():
+    torch.manual_seed(1)
+    policy, critic = Policy(8, 1), Critic(hidden.SUIT_SIZE, len(hidden.COMMON), 8, 1)
+    suits, shared = laid_out(mid_hand(20))
+    other_suits, other_shared = suits.clone(), shared.clone()
+    other_suits[:, :, ppo.SUIT_SIZE :] += 1
+    other_shared[:, ppo.SHARED_SIZE :] += 1
+    assert torch.equal(policy(suits, shared), policy(other_suits, other_shared))
+    assert not torch.allclose(critic(suits, shared), critic(other_suits, other_shared), atol=1e-7)
+
+
+def test_the_hidden_part_is_what_lies_hidden():
+    record = PRESETS["eaai"].record
+    out = np.zeros((1, hidden.SIZE), dtype=np.int8)
+    seen = 0
+    for s in states_of(PRESETS["eaai"], 4, 3):
+        state = new_states(1)
+        state[0] = s
+        hidden.write_hidden(state, record, out)
+        planes = out[0, :-1].reshape(4, 3, 13)
+        hand = cards(int(s["hand"][1 - s["seat"]]))
+        held = {c for c in range(52) if planes[c // 13, 0, c % 13]}
+        assert held == {number(c) for c in hand}
+        if len(hand) == 10:
+            assert out[0, hidden.DEADWOOD] == least_deadwood(frozenset(hand), 13)
+        seen += s["phase"] == DISCARD_PHASE
+    assert seen
+
+
+def test_tables_go_on_from_a_snapshot():
+    one, other = mid_hand(30), Tables(30, "eaai", 3, "hand", "features-v1")
+    other.restore(one.snapshot())
+    assert np.array_equal(one.observations, other.observations)
+    actions = np.zeros(30, dtype=np.int64)
+    for move in range(60):
+        random_actions(one.views, move, actions)
+        one.step(actions)
+        other.step(actions)
+    for name in ("observations", "action_masks", "seats", "rewards", "episodes", "states"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    with pytest.raises(ValueError, match="a snapshot of 30 tables: these are 4"):
+        Tables(4, "eaai").restore(one.snapshot())
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def tensors_of(path: Path) -> dict[str, np.ndarray]:
+    from safetensors.numpy import load_file
+
+    return load_file(path)
+
+
+def same(one: Path, other: Path) -> bool:
+    a, b = tensors_of(one), tensors_of(other)
+    return set(a) == set(b) and all(a[name].tobytes() == b[name].tobytes() for name in a)
+
+
+class Killed(Exception):  # noqa: N818 - no error
+    """Stands in for kill -9."""
+
+
+def stops(after: int, error: type[Exception] | None = None):
+    """Return a ``stop`` that says yes, or raises, when it is asked for the time after ``after``."""
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked > after and error is not None:
+            raise error
+        return asked > after
+
+    return stop
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    torch.set_num_threads(1)
+    assert train(TINY, out) == 3072
+    return out
+
+
+def test_a_run_stopped_and_killed_ends_with_the_same_weights(whole, tmp_path):
+    assert train(TINY, tmp_path, stops(5)) == 5 * 128  # between two measurements
+    with pytest.raises(Killed):
+        train(TINY, tmp_path, stops(9, Killed))  # goes back to the last checkpoint
+    assert train(TINY, tmp_path) == 3072
+    assert same(whole / "checkpoint.safetensors", tmp_path / "checkpoint.safetensors")
+    assert same(whole / "best.safetensors", tmp_path / "best.safetensors")
+    rows = [[json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()] for out in (whole, tmp_path)]
+    for lines in rows:
+        assert [row["decisions"] for row in lines if "decisions" in row] == list(range(128, 3073, 128))
+    assert [row["loss"] for row in rows[0][1:]] == [row["loss"] for row in rows[1][1:]]
+
+
+def test_another_seed_is_another_run(whole, tmp_path):
+    train(dataclasses.replace(TINY, seed=2), tmp_path)
+    assert not same(whole / "best.safetensors", tmp_path / "best.safetensors")
+
+
+def test_what_a_run_leaves_can_be_played(whole):
+    agent = make(f"ppo:path={whole}/best.safetensors")
+    games, _ = play_pairs(agent, make("simple"), PRESETS["eaai"], 1, 0, 1)
+    assert (games["forfeit"] < 0).all()
+
+
+def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
+    for change, sentence in (({"seed": 5}, "of a run with seed=1, not 5"), ({"rules": "modern"}, "with rules=eaai"),
+                             ({"width": 16}, "with width=8, not 16")):  # fmt: skip
+        with pytest.raises(Refusal, match=sentence):
+            train(dataclasses.replace(TINY, **change), whole)
+    (tmp_path / "checkpoint.safetensors").write_bytes((whole / "best.safetensors").read_bytes())
+    with pytest.raises(Refusal, match="is no checkpoint of this learner"):
+        train(TINY, tmp_path)
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"cos\nsystem\n(S'exit'\ntR.")
+    with pytest.raises(Refusal, match="cannot be read"):
+        train(TINY, tmp_path)
+
+
+def test_a_run_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_path):
+    assert train(TINY, tmp_path, stops(4)) == 512
+    before = (tmp_path / "checkpoint.safetensors").read_bytes()
+    run = tensors_of(tmp_path / "checkpoint.safetensors")
+    assert run
+    wild = dataclasses.replace(TINY, unit=float("nan"))
+    out = tmp_path / "wild"
+    with pytest.raises(Refusal, match="training diverged after 128 decisions: the last good checkpoint"):
+        train(wild, out)
+    assert not (out / "best.safetensors").exists()
+    assert (tmp_path / "checkpoint.safetensors").read_bytes() == before
+
+
+def test_it_solves_a_trivial_game_in_seconds(tmp_path):
+    """With a knock limit of 30 a hand is over after a few turns, for whoever throws the right cards. Ten seconds."""
+    easy = rules("eaai", knock_limit=30, target=None, hands=1)
+    settings = Settings(decisions=60_000, tables=64, steps=16, batch=256, width=24, mixing=1, critic_width=16,
+                        rules="eaai,knock_limit=30,target=none,hands=1", rate=(3e-3, 3e-4), entropy=(0.05, 0.005),
+                        eval_pairs=1, eval_every=60_000)  # fmt: skip
+    train(settings, tmp_path)
+    agent = make(f"ppo:path={tmp_path}/best.safetensors")
+    games, _ = play_pairs(agent, make("random"), easy, 9, 0, 300)
+    assert (games["winner"] == 0).mean() > 0.8  # 0.92 at this seed; untrained about 0.5
