@@ -41,14 +41,16 @@ fuzz: $(READY)
 
 # The figures of docs/strength.md; stopped, it goes on from where it was.
 PANEL := simple simple:early=10,until=6,late=0 simple:early=10,until=4,late=0
-ABLATIONS := mc mc:patient=0 mc:patient=1 mc:deadwood=0,gone=0 mc:width=5 mc:width=5,prior=0 \
-	mc:worlds=16 mc:worlds=64 mc:worlds=256 mc:worlds=1024 heuristic heuristic:signs=0 heuristic:close=0 \
-	heuristic:danger=0,alarm=0 heuristic:ahead=0
+SEARCHES := mc mc:patient=0 mc:patient=1 mc:deadwood=0,gone=0 mc:width=5 mc:width=5,prior=0 \
+	mc:worlds=16 mc:worlds=64 mc:worlds=256 mc:worlds=1024
+EVALUATORS := heuristic heuristic:signs=0 heuristic:close=0 heuristic:danger=0,alarm=0 heuristic:ahead=0
 strength: $(READY)
-	$(BIN)/gin tournament heuristic mc lean $(PANEL) --games 4000 --rules eaai --seed 31 --out runs/strength
-	for a in $(ABLATIONS); do \
+	$(BIN)/gin tournament heuristic mc lean ppo $(PANEL) --games 4000 --rules eaai --seed 31 --out runs/strength
+	for a in $(SEARCHES); do \
 		$(BIN)/gin tournament $$a simple:early=10,until=6,late=0 --games 1000 --rules eaai --seed 32 \
 			--out runs/strength-$$a || exit; done
+	for a in $(EVALUATORS); do for b in simple simple:early=10,until=6,late=0; do \
+		$(BIN)/gin tournament $$a $$b --games 20000 --rules eaai --seed 41 --out runs/strength-$$a-$$b || exit; done; done
 
 # Training, by our loop and by MaskablePPO.
 test-train: $(TRAIN)
