@@ -68,7 +68,10 @@ class Policy(nn.Module):
 
     def forward(self, suits: Tensor, shared: Tensor) -> Tensor:
         """Return logits, float32, shape (n, 108), illegal actions included; the arguments are those of `Trunk`."""
-        h = self.trunk(suits, shared)
+        return self.heads(self.trunk(suits, shared))
+
+    def heads(self, h: Tensor) -> Tensor:
+        """Return the logits that follow from the trunk's vectors, float32, shape (n, 4, width)."""
         # From (suit, kind, rank) to the order of the action ids: kind, suit, rank.
         cards = self.cards(h).view(-1, SUITS, 2, RANKS).transpose(1, 2).reshape(-1, 2 * SUITS * RANKS)
         others = self.others(relu(self.hidden(h.mean(1))))

@@ -1,7 +1,7 @@
 """`gin train ppo`: learn to play by self-play, from nothing. The same command again goes on where it stopped.
 
-Both seats of every table are played by the policy that learns; on some tables one seat is a past self. One loop: play
-a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then measure the
+Both seats of most tables are played by the policy that learns; on some one seat is a past self or a scripted bot. One
+loop: play a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then measure the
 policy on mirrored deals against a fixed panel. DIR gets `checkpoint.safetensors` (everything to go on from),
 `best.safetensors` (the policy that did best against the panel: play it with `ppo:path=DIR/best.safetensors`),
 `log.jsonl` and TensorBoard's files.
@@ -15,6 +15,7 @@ arXiv 2203.16406).
 from __future__ import annotations
 
 import argparse
+import ctypes
 import dataclasses
 import json
 import math
@@ -35,7 +36,7 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from agents import ppo
-from agents.network import Critic, Policy
+from agents.network import RANKS, Critic, Policy
 from agents.registry import make
 from experiments import hidden, provenance
 from experiments.match import play_pairs
@@ -48,7 +49,9 @@ from ginenv.state import N_ACTIONS, STATE, Kind
 
 PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
 """Whom the policy is measured against while it learns, by the names in the log."""
-FORMAT = "ginenv-ppo-checkpoint-1"
+SCRIPTED = ("simple", "simple:early=10,until=6,late=0", "heuristic")
+"""Whom it also plays with while it learns. It does not imitate them: only its own decisions are learned from."""
+FORMAT = "ginenv-ppo-checkpoint-2"
 _LEAST = ppo.ENCODING["least"].start
 
 
@@ -63,13 +66,15 @@ class Settings:
     rules: str = "eaai"
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
+    scripted: float = 0.15
+    """Share of the tables at which one seat is one of `SCRIPTED`."""
     steps: int = 32
     """Decisions at each table between two updates."""
     batch: int = 1024
     """Decisions in one step of the optimiser."""
-    epochs: int = 2
-    """How often an update goes through its decisions."""
-    width: int = 96
+    epochs: int = 1
+    """How often an update goes through its decisions: new ones cost little more than to go through old ones again."""
+    width: int = 128
     mixing: int = 2
     critic_width: int = 64
     rate: tuple[float, float] = (1e-3, 3e-5)
@@ -88,10 +93,12 @@ class Settings:
     potential: float = 0.5
     """What the critic starts from: this times (the opponent's - own deadwood) / unit. The network learns the rest.
     Rewards do not change. Without it self-play starts with hands that nobody ever ends."""
+    reading: float = 0.05
+    """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
-    eval_pairs: int = 200
+    eval_pairs: int = 500
     """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
-    eval_every: int = 1_000_000
+    eval_every: int = 4_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
                             pool=args.pool)  # fmt: skip
         check(settings)
     torch.set_num_threads(provenance.cores())
+    keep_memory()
     deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
     interrupted: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
@@ -129,6 +137,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"stopped after {done:,} decisions of {settings.decisions:,}; the same command goes on")
     return 0
+
+
+def keep_memory() -> None:
+    """Ask the C library, where it is glibc, to keep freed memory: asking the system anew costs a third of the time."""
+    mmap_threshold, trim_threshold, large = -3, -1, 1 << 30
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(mmap_threshold, large)
+        mallopt(trim_threshold, large)
 
 
 def check(settings: Settings) -> None:
@@ -170,7 +187,9 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     magnet.load_state_dict(policy.state_dict())
     past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
     pool: list[dict[str, Tensor]] = []
-    adam = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=settings.rate[0], eps=1e-5, fused=True)
+    reader = torch.nn.Linear(settings.width, RANKS).to(device)  # a suit's vector to the opponent's cards of the suit
+    learned = [*policy.parameters(), *critic.parameters(), *reader.parameters()]
+    adam = torch.optim.Adam(learned, lr=settings.rate[0], eps=1e-5, fused=True)
     generator = torch.Generator().manual_seed(settings.seed)  # of all chance but the deals
     tables = Tables(settings.tables, rules, settings.seed, "hand", ppo.ENCODING.name)
     decisions, seconds, best = 0, 0.0, -1.0
@@ -178,7 +197,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     # --- Where an earlier run stopped ---
 
     out.mkdir(parents=True, exist_ok=True)
-    run_ = Run(settings, policy, critic, magnet, pool, adam, generator, tables)
+    run_ = Run(settings, policy, critic, magnet, reader, pool, adam, generator, tables)
     if (out / "checkpoint.safetensors").exists():
         progress = run_.load(out / "checkpoint.safetensors")
         decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
@@ -188,9 +207,13 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                    **provenance.machine()})  # fmt: skip
 
     n, steps = settings.tables, settings.steps
-    n_past = round(settings.pool * n)  # the first so many tables
-    is_past_seat = np.full(n, -1)
-    is_past_seat[:n_past] = np.arange(n_past) % 2
+    # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.
+    n_past, n_scripted = round(settings.pool * n), round(settings.scripted * n)
+    other = np.full(n, -1)
+    other[:n_past] = len(SCRIPTED)
+    other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(SCRIPTED)
+    other_seat = np.where(other < 0, -1, np.arange(n) // len(SCRIPTED) % 2)
+    scripted = [make(spec) for spec in SCRIPTED]
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
     # Positions, as the networks want them: what the policy sees stands first, what only the critic sees behind it.
     suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
@@ -225,7 +248,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
             seats = tables.seats.astype(np.int64)
             with torch.no_grad():
                 logits = policy(suits[t].to(device), shared[t].to(device)).cpu()
-                theirs = np.flatnonzero(seats == is_past_seat) if pool else np.zeros(0, dtype=np.int64)
+                others = np.where(seats == other_seat, other, -1)  # who acts, where it is not the learner
+                theirs = np.flatnonzero(others == len(SCRIPTED)) if pool else np.zeros(0, dtype=np.int64)
                 if len(theirs):
                     logits[theirs] = past(suits[t, theirs].to(device), shared[t, theirs].to(device)).cpu()
                 logs = log_probabilities(logits, masks[t])
@@ -235,6 +259,11 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 old_logs[t] = logs.gather(1, actions[t, :, None])[:, 0]
             learns[t] = True
             learns[t, theirs] = False
+            keys = torch.randint(1 << 62, (n,), generator=generator).numpy()
+            for i, bot in enumerate(scripted):
+                at = np.flatnonzero(others == i)
+                actions[t, at] = torch.from_numpy(bot.act(tables.views[at], rules, keys[at]))
+                learns[t, at] = False
             tables.step(actions[t].numpy())
             rewards[t] = tables.rewards[np.arange(n), seats] / settings.unit
             signs[t] = np.where(tables.dones, 0, np.where(tables.seats == seats, 1, -1))
@@ -275,7 +304,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
             for rows in order.split(settings.batch):
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
                 mask = legal[rows].to(device)
-                logs = log_probabilities(policy(*x), mask)
+                h = policy.trunk(*x)
+                logs = log_probabilities(policy.heads(h), mask)
                 taken = logs.gather(1, chosen[rows, None].to(device))[:, 0]
                 ratio = (taken - old[rows].to(device)).exp()
                 gain = flat[rows].to(device)
@@ -288,7 +318,10 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                     magnet_logs = log_probabilities(magnet(x[0][some], x[1][some]), mask[some])
                 drift = (logs[some].exp() * (logs[some] - magnet_logs)).sum(1).mean()
                 value_loss = (critic(*x) - targets[rows].to(device)).square()
-                loss = policy_loss - entropy_weight * entropy + settings.magnet * drift + 0.5 * value_loss.mean()
+                held = x[0][:, :, ppo.SUIT_SIZE : ppo.SUIT_SIZE + RANKS]  # the opponent's hand, as the critic sees it
+                reading_loss = torch.nn.functional.binary_cross_entropy_with_logits(reader(h), held)
+                loss = (policy_loss - entropy_weight * entropy + settings.magnet * drift
+                        + settings.reading * reading_loss + 0.5 * value_loss.mean())  # fmt: skip
                 adam.zero_grad()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
@@ -296,7 +329,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 adam.step()
                 with torch.no_grad():
                     parts = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
-                             "entropy": entropy, "magnet_kl": drift, "kl": (ratio - 1 - ratio.log()).mean(),
+                             "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift, "kl": (ratio - 1 - ratio.log()).mean(),
                              "clipped": ((ratio - 1).abs() > settings.clip).float().mean()}  # fmt: skip
                     for name, part in parts.items():
                         sums[name] = sums.get(name, torch.zeros((), device=device)) + part
@@ -331,6 +364,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                     del pool[int(torch.randint(len(pool), (1,), generator=generator))]
                 pool.append({name: tensor.clone() for name, tensor in policy.state_dict().items()})
             run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
+            if decisions >= settings.decisions:
+                save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
         log.write(row)
         log.show(row, settings)
     log.close()
@@ -406,13 +441,19 @@ class Run:
     policy: Policy
     critic: Critic
     magnet: Policy
+    reader: torch.nn.Linear
     pool: list[dict[str, Tensor]]
     adam: torch.optim.Adam
     generator: torch.Generator
     tables: Tables
 
     def _networks(self) -> Iterator[tuple[str, torch.nn.Module]]:
-        yield from (("policy", self.policy), ("critic", self.critic), ("magnet", self.magnet))
+        yield from (
+            ("policy", self.policy),
+            ("critic", self.critic),
+            ("magnet", self.magnet),
+            ("reader", self.reader),
+        )
 
     def save(self, path: Path, decisions: int, seconds: float, best: float) -> None:
         """Write a checkpoint."""
