@@ -1,15 +1,18 @@
 """`gin train ppo`: learn to play by self-play, from nothing. The same command again goes on where it stopped.
 
 Both seats of most tables are played by the policy that learns; on some one seat is a past self or a scripted bot. One
-loop: play a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then measure the
-policy on mirrored deals against a fixed panel. DIR gets `checkpoint.safetensors` (everything to go on from),
-`best.safetensors` (the policy that did best against the panel: play it with `ppo:path=DIR/best.safetensors`),
-`log.jsonl` and TensorBoard's files.
+loop: play a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then
+measure the policy on mirrored deals against a fixed panel. DIR gets `checkpoint.safetensors` (everything to go on
+from), `best.safetensors` (the policy that did best against the panel: play it with `ppo:path=DIR/best.safetensors`),
+`last.safetensors` at the end, `log.jsonl` and TensorBoard's files.
 
 Sources: PPO (Schulman et al., arXiv 1707.06347) with GAE (arXiv 1506.02438), whose sign flips when the turn passes, as
 the game is zero-sum; regularised as in magnetic mirror descent (Sokota et al., arXiv 2206.05825), which plain policy
 gradients come close to (Rudolph et al., arXiv 2502.08938); a critic that sees all cards, in training only (PerfectDou,
 arXiv 2203.16406).
+
+Started by `torchrun`, each process plays tables of its own and the gradients are averaged, so that all have the same
+networks; the first one measures, logs and writes.
 """
 
 from __future__ import annotations
@@ -31,11 +34,14 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.distributed as dist
+from safetensors import safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from agents import ppo
+from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
 from experiments import hidden, provenance
@@ -44,7 +50,8 @@ from experiments.refusal import Refusal, refusing
 from experiments.stats import share
 from ginenv.envs.vector import Tables
 from ginenv.jit import kernel
-from ginenv.rules import parse_rules
+from ginenv.rng import below, mix
+from ginenv.rules import Rules, parse_rules
 from ginenv.state import N_ACTIONS, STATE, Kind
 
 PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
@@ -64,6 +71,8 @@ class Settings:
     seed: int = 1
     tables: int = 256
     rules: str = "eaai"
+    reward: str = "points"
+    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`)."""
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     scripted: float = 0.15
@@ -89,7 +98,7 @@ class Settings:
     trace: float = 0.8
     """GAE's lambda."""
     unit: float = 30.0
-    """Points that are a reward of 1."""
+    """Points that are a reward of 1; with the other reward a fifth of a game is, which is about as much."""
     potential: float = 0.5
     """What the critic starts from: this times (the opponent's - own deadwood) / unit. The network learns the rest.
     Rewards do not change. Without it self-play starts with hands that nobody ever ends."""
@@ -112,6 +121,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=default.seed, help="seed (default 1)")
     parser.add_argument("--tables", type=int, default=default.tables, help=f"(default {default.tables})")
     parser.add_argument("--rules", default=default.rules, help="a preset, or preset,key=value,… (default eaai)")
+    parser.add_argument("--reward", choices=("points", "game"), default=default.reward,
+                        help="of a hand: its points, or the change of the chance to win the game")  # fmt: skip
     parser.add_argument("--pool", type=float, default=default.pool,
                         help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
 
@@ -120,10 +131,12 @@ def run(args: argparse.Namespace) -> int:
     """Train, and say where the result is."""
     with refusing():
         settings = Settings(decisions=args.decisions, seed=args.seed, tables=args.tables, rules=args.rules,
-                            pool=args.pool)  # fmt: skip
+                            reward=args.reward, pool=args.pool)  # fmt: skip
         check(settings)
-    torch.set_num_threads(provenance.cores())
+    torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_memory()
+    if "WORLD_SIZE" in os.environ:
+        dist.init_process_group("gloo")  # gradients are small
     deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
     interrupted: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
@@ -132,6 +145,10 @@ def run(args: argparse.Namespace) -> int:
                      shlex.join(["gin", *args.argv]))  # fmt: skip
     finally:
         signal.signal(signal.SIGINT, before)
+        if dist.is_initialized():
+            dist.destroy_process_group()
+    if int(os.environ.get("RANK", "0")) > 0:
+        return 0
     if done >= settings.decisions:
         print(f"done: play it with ppo:path={args.out}/best.safetensors")
     else:
@@ -157,6 +174,8 @@ def check(settings: Settings) -> None:
         raise ValueError(f"--decisions {settings.decisions}: give 1 or more")
     if settings.tables < 1:
         raise ValueError(f"--tables {settings.tables}: give 1 or more")
+    if settings.reward == "game":
+        game_table(rules)
     if not 0 <= settings.pool <= 1:
         raise ValueError(f"--pool {settings.pool}: a share from 0 to 1 is possible")
     if not 0 <= settings.seed < 1 << 63:
@@ -180,6 +199,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     """
     rules = parse_rules(settings.rules)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
     torch.manual_seed(settings.seed)  # of the networks' first weights
     policy = Policy(settings.width, settings.mixing).to(device)
     critic = Critic(hidden.SUIT_SIZE, len(hidden.COMMON), settings.critic_width).to(device)
@@ -190,19 +210,21 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     reader = torch.nn.Linear(settings.width, RANKS).to(device)  # a suit's vector to the opponent's cards of the suit
     learned = [*policy.parameters(), *critic.parameters(), *reader.parameters()]
     adam = torch.optim.Adam(learned, lr=settings.rate[0], eps=1e-5, fused=True)
-    generator = torch.Generator().manual_seed(settings.seed)  # of all chance but the deals
-    tables = Tables(settings.tables, rules, settings.seed, "hand", ppo.ENCODING.name)
+    own_seed = settings.seed if rank == 0 else mix(settings.seed, rank) >> 1 & ((1 << 62) - 1)
+    generator = torch.Generator().manual_seed(own_seed)  # of all chance but the deals
+    by_game = settings.reward == "game"
+    tables = Tables(settings.tables, rules, own_seed, "game" if by_game else "hand", ppo.ENCODING.name)
     decisions, seconds, best = 0, 0.0, -1.0
 
     # --- Where an earlier run stopped ---
 
     out.mkdir(parents=True, exist_ok=True)
-    run_ = Run(settings, policy, critic, magnet, reader, pool, adam, generator, tables)
+    run_ = Run(settings, policy, critic, magnet, reader, pool, adam, generator, tables, rank)
     if (out / "checkpoint.safetensors").exists():
-        progress = run_.load(out / "checkpoint.safetensors")
+        progress = run_.load(out)
         decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
-    log = Log(out, decisions)
-    if decisions == 0:
+    log = Log(out, decisions) if rank == 0 else None
+    if log and decisions == 0:
         log.write({"settings": dataclasses.asdict(settings), "command": command, **provenance.versions(),
                    **provenance.machine()})  # fmt: skip
 
@@ -225,10 +247,13 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     rewards = np.zeros((steps, n), dtype=np.float32)
     signs = np.zeros((steps, n), dtype=np.float32)  # of the next position's value, as the mover sees it; 0 at the end
     learns = np.zeros((steps, n), dtype=bool)  # decisions of the learner, not of a past self
+    chances = win_chances(tables, rules) if by_game else None  # to win the game, as the hands began
+    # The same number in all processes, whoever was to act: half of the decisions at tables with others are theirs.
+    n_batches = max(1, round(steps * (n - (n_past + n_scripted) / 2) / settings.batch))
 
     while decisions < settings.decisions:
-        if stop():
-            run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
+        if any_process(stop()):
+            run_.save(out, decisions, seconds, best)
             break
         iteration_started = time.monotonic()
         done_share = decisions / settings.decisions
@@ -265,10 +290,18 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 actions[t, at] = torch.from_numpy(bot.act(tables.views[at], rules, keys[at]))
                 learns[t, at] = False
             tables.step(actions[t].numpy())
-            rewards[t] = tables.rewards[np.arange(n), seats] / settings.unit
-            signs[t] = np.where(tables.dones, 0, np.where(tables.seats == seats, 1, -1))
+            ended = tables.kinds != 0
+            if chances is None:
+                scored = tables.rewards / settings.unit
+            else:
+                now = win_chances(tables, rules)
+                over = 0.5 + 0.5 * np.sign(tables.returns)
+                scored = np.where(ended[:, None], np.where(tables.dones[:, None], over, now) - chances, 0) / 0.2
+                chances = np.where(ended[:, None], now, chances)
+            rewards[t] = scored[np.arange(n), seats]
+            signs[t] = np.where(ended, 0, np.where(tables.seats == seats, 1, -1))
             finished += np.bincount(tables.kinds, minlength=len(Kind))
-        decisions += steps * n
+        decisions += steps * n * processes
 
         # --- Advantages ---
 
@@ -301,7 +334,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         sums: dict[str, Tensor] = {}
         for _ in range(settings.epochs):
             order = mine[torch.randperm(len(mine), generator=generator)]
-            for rows in order.split(settings.batch):
+            for rows in order.tensor_split(n_batches):
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
                 mask = legal[rows].to(device)
                 h = policy.trunk(*x)
@@ -324,52 +357,83 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                         + settings.reading * reading_loss + 0.5 * value_loss.mean())  # fmt: skip
                 adam.zero_grad()
                 loss.backward()
+                average([p.grad for p in learned if p.grad is not None])
                 torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 torch.nn.utils.clip_grad_norm_(critic.parameters(), 0.5)
                 adam.step()
                 with torch.no_grad():
                     parts = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
-                             "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift, "kl": (ratio - 1 - ratio.log()).mean(),
+                             "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift,
+                             "kl": (ratio - 1 - ratio.log()).mean(),
                              "clipped": ((ratio - 1).abs() > settings.clip).float().mean()}  # fmt: skip
                     for name, part in parts.items():
                         sums[name] = sums.get(name, torch.zeros((), device=device)) + part
         with torch.no_grad():
             for slow, fast in zip(magnet.parameters(), policy.parameters(), strict=True):
                 slow.lerp_(fast, settings.magnet_share)
-        batches = settings.epochs * math.ceil(len(mine) / settings.batch)
-        means = {name: float(total) / batches for name, total in sums.items()}
+        average(list(sums.values()))
+        means = {name: float(total) / (settings.epochs * n_batches) for name, total in sums.items()}
         if not all(math.isfinite(mean) for mean in means.values()) or not finite(policy):
             raise Refusal(f"training diverged after {decisions:,} decisions: the last good checkpoint in {out} is kept")
         took = time.monotonic() - iteration_started
         seconds += took
         hands = max(1, int(finished[1:].sum()))
-        row = {"decisions": decisions, "seconds": round(seconds, 1), "decisions_per_second": round(steps * n / took),
+        row = {"decisions": decisions, "seconds": round(seconds, 1),
+               "decisions_per_second": round(steps * n * processes / took),
                "rate": rate, "entropy_weight": entropy_weight, **means, "explained_variance": float(explained),
                **{f"hands_{kind.name.lower()}": int(finished[kind]) / hands for kind in Kind if kind != Kind.NONE},
                "decisions_per_hand": steps * n / hands}  # fmt: skip
 
         # --- Measure and keep ---
 
-        if decisions // settings.eval_every > (decisions - steps * n) // settings.eval_every or (
-            decisions >= settings.decisions
-        ):
-            strength = evaluate(policy, settings)
-            row |= {f"wins_{name}": won for name, won in strength.items()}
-            mean = sum(strength.values()) / len(strength)
-            if mean > best:
-                best = mean
-                save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
+        before = decisions - steps * n * processes
+        if decisions // settings.eval_every > before // settings.eval_every or decisions >= settings.decisions:
+            if rank == 0:
+                strength = evaluate(policy, settings)
+                row |= {f"wins_{name}": won for name, won in strength.items()}
+                mean = sum(strength.values()) / len(strength)
+                if mean > best:
+                    best = mean
+                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
+                if decisions >= settings.decisions:
+                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
             if settings.pool > 0:
                 if len(pool) == settings.past_selves:  # make room at random: some old ones stay
-                    del pool[int(torch.randint(len(pool), (1,), generator=generator))]
+                    del pool[below(mix(settings.seed, decisions), 0, len(pool))]
                 pool.append({name: tensor.clone() for name, tensor in policy.state_dict().items()})
-            run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
-            if decisions >= settings.decisions:
-                save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
-        log.write(row)
-        log.show(row, settings)
-    log.close()
+            run_.save(out, decisions, seconds, best)
+        if log:
+            log.write(row)
+            log.show(row, settings)
+    if log:
+        log.close()
     return decisions
+
+
+def average(tensors: list[Tensor]) -> None:
+    """Replace each tensor by its mean over all processes, where there are several."""
+    if dist.is_initialized():
+        flat = torch.cat([tensor.flatten() for tensor in tensors])
+        dist.all_reduce(flat)
+        parts = (flat / dist.get_world_size()).split([tensor.numel() for tensor in tensors])
+        for tensor, part in zip(tensors, parts, strict=True):
+            tensor.copy_(part.view_as(tensor))
+
+
+def any_process(flag: bool) -> bool:
+    """Return whether the flag is set in any process: they must stop together."""
+    if dist.is_initialized():
+        flags = torch.tensor([float(flag)])
+        dist.all_reduce(flags)
+        return bool(flags[0] > 0)
+    return flag
+
+
+def win_chances(tables: Tables, rules: Rules) -> np.ndarray:
+    """Return both seats' chances to win the game as the present hands began: float64, shape (n, 2)."""
+    table, states = game_table(rules), tables.states
+    first = table[states["dealer"].astype(np.int64), states["scores"][:, 0], states["scores"][:, 1]]
+    return np.stack([first, 1 - first], axis=1)
 
 
 def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
@@ -435,7 +499,10 @@ def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, 
 
 @dataclass
 class Run:
-    """All that a checkpoint holds. Numbers and JSON only, so loading one executes nothing."""
+    """All that a checkpoint holds. Numbers and JSON only, so loading one executes nothing.
+
+    The first process writes `checkpoint.safetensors`, every other one its generator and tables to a file of its own.
+    """
 
     settings: Settings
     policy: Policy
@@ -446,6 +513,7 @@ class Run:
     adam: torch.optim.Adam
     generator: torch.Generator
     tables: Tables
+    rank: int
 
     def _networks(self) -> Iterator[tuple[str, torch.nn.Module]]:
         yield from (
@@ -455,32 +523,35 @@ class Run:
             ("reader", self.reader),
         )
 
-    def save(self, path: Path, decisions: int, seconds: float, best: float) -> None:
-        """Write a checkpoint."""
+    def save(self, out: Path, decisions: int, seconds: float, best: float) -> None:
+        """Write a checkpoint into folder ``out``."""
         tensors: dict[str, np.ndarray] = {"generator": self.generator.get_state().numpy()}
+        snapshot = self.tables.snapshot()
+        tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
+        progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
+        metadata = {"format": FORMAT, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
+                    "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
+        if self.rank > 0:
+            write(tensors, out / f"checkpoint-{self.rank}.safetensors", metadata)
+            return
         for name, network in self._networks():
             tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
         for number, weights in enumerate(self.pool):
             tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
         for number, moments in self.adam.state_dict()["state"].items():
             tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
-        snapshot = self.tables.snapshot()
-        tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
-        progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
-        metadata = {"format": FORMAT, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
-                    "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
-        write(tensors, path, metadata)
+        write(tensors, out / "checkpoint.safetensors", metadata)
 
-    def load(self, path: Path) -> dict[str, Any]:
-        """Go back to a checkpoint; returns how far it was. Raises Refusal when it is of another run."""
-        from safetensors import safe_open
+    def load(self, out: Path) -> dict[str, Any]:
+        """Go back to the checkpoint in folder ``out``; returns how far it was.
 
-        try:
-            with safe_open(path, "numpy") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: torch.from_numpy(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
-        except Exception as error:  # the package's own, of no common kind
-            raise Refusal(f"{path} cannot be read: {error}") from error
+        A process that has no file of this point, as there were fewer or one was killed, goes on from new deals.
+
+        Raises:
+            Refusal: when it is of another run.
+        """
+        path = out / "checkpoint.safetensors"
+        tensors, metadata = read(path)
         if metadata.get("format") != FORMAT or metadata.get("encoding") != ppo.ENCODING.name:
             raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
         theirs = json.loads(metadata["settings"])
@@ -502,10 +573,25 @@ class Run:
         self.pool[:] = [part(f"pool.{number}.") for number in range(progress["past_selves"])]
         moments = {n: part(f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
         self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
+        if self.rank > 0:
+            own = out / f"checkpoint-{self.rank}.safetensors"
+            tensors, metadata = read(own) if own.exists() else ({}, {})
+            if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
+                self.tables.reset(mix(self.tables.seed, progress["decisions"]) >> 1 & ((1 << 62) - 1))
+                return progress
         self.generator.set_state(tensors["generator"])
         states = tensors["tables.states"].numpy().view(STATE)
         self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
         return progress
+
+
+def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and the metadata of a safetensors file. Raises Refusal when it is none."""
+    try:
+        with safe_open(path, "numpy") as file:
+            return {key: torch.from_numpy(file.get_tensor(key)) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except Exception as error:  # the package's own, of no common kind
+        raise Refusal(f"{path} cannot be read: {error}") from error
 
 
 class Log:

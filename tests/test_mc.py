@@ -113,7 +113,7 @@ def test_rollouts_are_hands_of_the_agents_they_say(name, patient):
         new_game(t, rules.record, 900 + seed)
         look(t, rules.record, 0, v[2])
         end = play_hand(s, rules.record, v[:2], own.policy, own.params, 7, rival.policy, rival.params, 7)
-        points = finish_hand(t, rules.record, v[2:], make("mc").params, patient, 7)
+        points = finish_hand(t, rules.record, v[2:], 1, make("mc").params, patient, 7)
         assert end == NO_FORFEIT
         assert points == int(s["points"][0]) - int(s["points"][1])
         assert (s["turn"], s["kind"]) == (t["turn"], t["kind"])
