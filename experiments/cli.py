@@ -40,7 +40,7 @@ COMMANDS = {
     ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
-    "train": Command("experiments.train_ppo", "train an agent by self-play", "match._play_native"),
+    "train": Command("experiments.train", "train an agent by self-play", "match._play_native"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
     "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
     "replay": Command("experiments.show_record", "show a record step by step", "deal.deal_deck"),
