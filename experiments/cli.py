@@ -91,7 +91,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     module.add_arguments(parser)
-    args = parser.parse_args(argv[1:])
+    args = parser.parse_intermixed_args(argv[1:])  # `gin score FILE --names a,b "a gin 3"`
     args.run, args.argv = module.run, list(argv)
     return args
 

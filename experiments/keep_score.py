@@ -116,7 +116,9 @@ def _lines(source: str | None) -> list[tuple[str, str]]:
 
 
 def _save(path: Path, file: ScoreFile, html: str | None) -> None:
-    for target, text in ((path, file.text), *([(Path(html), sheet_html(file.match, file.names))] if html else [])):
+    """Write the page, if one is wanted, and the score; when the page cannot be, the score is not either."""
+    pages = [(Path(html), sheet_html(file.match, file.names))] if html else []
+    for target, text in (*pages, (path, file.text)):
         try:
             write_whole(target, text)
         except OSError as error:

@@ -93,8 +93,8 @@ def final_total(s, rules, seat):
 
 @kernel
 def _column_total(s, rules, seat, at, home):
-    """Return the total of ``seat`` in the column whose scores and boxes begin at place ``at``; there ``home`` has reached
-    the target.
+    """Return the total of ``seat`` in the column whose scores and boxes begin at place ``at``; ``home`` has reached the
+    target there.
     """
     total, boxes = np.int64(s["scores"][at + seat]), np.int64(s["boxes"][at + seat])
     if home == seat:

@@ -238,8 +238,8 @@ PRESETS: dict[str, Rules] = {
         box_bonus=0, game_bonus=0, shutout="none",
     ),
 }  # fmt: skip
-"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight and big_gin are document 001's, denexa is
-000's second article, palace 004's first half; eaai is the EAAI-21 challenge's Java framework, openspiel what
+"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight and big_gin are document 001's, denexa
+is 000's second article, palace 004's first half; eaai is the EAAI-21 challenge's Java framework, openspiel what
 OpenSpiel's gin_rummy plays by default (for differential tests)."""
 
 

@@ -1,7 +1,8 @@
 """Score sheets as people write them on paper, from a `ginenv.games.Match`: `sheet_text` and `sheet_html`.
 
 Each player has a column with the points of every hand won and the running score, and a line drawn under it; in
-Hollywood there are three such double columns side by side. Below stand boxes, bonuses and totals, and the games of a match.
+Hollywood there are three such double columns side by side. Below stand boxes, bonuses and totals, and the games of a
+match.
 """
 
 from __future__ import annotations
