@@ -1,4 +1,4 @@
-"""The irregularities of document 000 (section 7 of the rules): slips of hands and eyes that cannot happen here.
+"""The irregularities of document 000: slips of hands and eyes, which cannot happen here.
 
 Each test has the name that the document gives the slip. The illegal knock (I1) has its tests with the actions; the bluff
 knock (I2) is still to come.
