@@ -109,6 +109,16 @@ def _column_total(s, rules, seat, at, home):
 
 
 @kernel
+def score_lead(s, rules):
+    """Return by how many points seat 0 leads seat 1 without boxes and bonuses, in Hollywood over all columns."""
+    lead = np.int64(s["scores"][0]) - np.int64(s["scores"][1])
+    if rules["hollywood"]:
+        for column in range(1, COLUMNS):
+            lead += np.int64(s["scores"][2 * column]) - np.int64(s["scores"][2 * column + 1])
+    return lead
+
+
+@kernel
 def margin(s, rules, seat):
     """Return by how many points ``seat`` wins the game in ``s`` (negative: loses), for two players (G5)."""
     return final_total(s, rules, seat) - final_total(s, rules, 1 - seat)

@@ -1,7 +1,7 @@
 """The irregularities of document 000: slips of hands and eyes, which cannot happen here.
 
-Each test has the name that the document gives the slip. The illegal knock (I1) has its tests with the actions; the bluff
-knock (I2) is still to come.
+Each test has the name that the document gives the slip. The illegal knock (I1) has more tests with the actions; the
+bluff knock (I2) is still to come.
 """
 
 from __future__ import annotations
