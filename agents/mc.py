@@ -89,10 +89,11 @@ def worth(view, rules, params, points):
     """Return what a hand's ``points``, the viewer's less the opponent's, are worth to the viewer.
 
     It is the points; with the option ``game``, by how much they change the chance to win the game, in hundredths. Other
-    targets than `_TARGET` are scaled to it, and who deals the next hand is left open.
+    targets than `_TARGET` are scaled to it, and who deals the next hand is left open. No table knows the columns of
+    Hollywood (V2): there it is the points.
     """
     target = np.int64(rules["target"])
-    if params[GAME] == 0 or target == 0:
+    if params[GAME] == 0 or target == 0 or rules["hollywood"]:
         return np.float64(points)
     chances = params[CHANCES:].reshape((_TARGET, _TARGET))
     own, other = np.int64(view["scores"][0]), np.int64(view["scores"][1])

@@ -22,7 +22,7 @@ from ginenv.actions import IllegalAction, action_number, why_illegal
 from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
 from ginenv.deal import deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import HandResult, settlement
-from ginenv.ledger import final_total, game_over, game_winner
+from ginenv.ledger import COLUMNS, final_total, game_over, game_winner
 from ginenv.record import BYTE_ORDER_MARK, HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
@@ -215,8 +215,17 @@ class Table:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Scores of the game by seat, without boxes and bonuses; a finished hand is in."""
-        return tuple(int(x) for x in self._s["scores"][: self._rules.players])
+        """Scores of the game by seat, without boxes and bonuses; a finished hand is in. In Hollywood the first column's
+        (`columns` has all).
+        """
+        return self.columns[0]
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """Scores of each column of the game, by seat: three in Hollywood (V2), else one."""
+        players = self._rules.players
+        places = self._s["scores"][: players * (COLUMNS if self._rules.hollywood else 1)]
+        return tuple(tuple(int(x) for x in places[at : at + players]) for at in range(0, len(places), players))
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -325,7 +334,7 @@ class Table:
 
     def _present(self) -> Hand:
         result = self.result
-        scores = self.scores if result is not None else ()
+        scores = sum(self.columns, ()) if result is not None else ()
         return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores)
 
     def _game_text(self) -> str:
@@ -339,7 +348,7 @@ class Table:
     def _said(self) -> dict[str, str]:
         """Return what a record may state at this point of the play."""
         result = self.result
-        said = {} if result is None else outcome(result, self.scores)
+        said = {} if result is None else outcome(result, sum(self.columns, ()))
         if self.game_over:
             said["game"] = self._game_text()
         return said

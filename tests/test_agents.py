@@ -101,7 +101,7 @@ def test_a_wrong_spec_is_one_clear_sentence(spec, sentence):
 @pytest.mark.parametrize("rules", PRESETS)
 @pytest.mark.parametrize("name", names())
 def test_every_agent_plays_legally_under_every_preset(name, rules):
-    short = PRESETS[rules].but(target=None, hands=3)
+    short = PRESETS[rules].but(target=None, hands=3, hollywood=False)
     games, _ = play_pairs(make(name), make("simple"), short, 1, 0, 2)
     assert (games["forfeit"] == NOBODY).all()
     assert (games["hands"] == 3).all()
@@ -110,7 +110,7 @@ def test_every_agent_plays_legally_under_every_preset(name, rules):
 @pytest.mark.parametrize("rules", ODD)
 @pytest.mark.parametrize("name", names())
 def test_every_agent_plays_legally_in_small_decks(name, rules):
-    games, _ = play_pairs(make(name), make(name), ODD[rules].but(target=None, hands=3), 1, 0, 3)
+    games, _ = play_pairs(make(name), make(name), ODD[rules].but(target=None, hands=3, hollywood=False), 1, 0, 3)
     assert (games["forfeit"] == NOBODY).all()
 
 

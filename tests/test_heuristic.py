@@ -80,7 +80,9 @@ def test_it_knocks_early_and_later_with_gin_only():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_it_plays_legally_under_every_preset(preset):
-    games, _ = play_pairs(make("heuristic"), make("simple"), PRESETS[preset].but(target=None, hands=10), 3, 0, 10)
+    games, _ = play_pairs(
+        make("heuristic"), make("simple"), PRESETS[preset].but(target=None, hands=10, hollywood=False), 3, 0, 10
+    )
     assert (games["forfeit"] == NOBODY).all()
 
 
