@@ -113,8 +113,8 @@ def sample_worlds(v, rules, model, key, hands, stocks):
 def make_state(v, rules, hand, stock, s):
     """Write into STATE ``s`` a table that VIEW ``v`` could be of: the viewer has seat 0, the opponent seat 1.
 
-    What no VIEW tells is left out: the game's seed, and what the opponent drew from the stock. Where they are about to
-    discard a card from the stock, it is the lowest of their hidden cards.
+    What no VIEW tells is left out: the game's seed, in whose place stands one of this world's own, and what the opponent
+    drew from the stock. Where they are about to discard a card from the stock, it is the lowest of their hidden cards.
 
     Args:
         v: A VIEW record of a hand in play.
@@ -123,7 +123,6 @@ def make_state(v, rules, hand, stock, s):
         stock: uint8, shape (52,): the stock, its top at ``n_stock - 1``.
         s: A STATE record, overwritten.
     """
-    s["seed"] = 0
     for k in range(SEATS):
         s["hand"][k] = 0
         s["known"][k] = v["known"][k]
@@ -144,6 +143,7 @@ def make_state(v, rules, hand, stock, s):
         s["order"][ORDER - 1 - i] = v["pile"][i]
     s["hand_number"] = v["hand_number"]
     s["turn"] = v["turn"]
+    s["reshuffled"] = v["reshuffled"]
     s["n_stock"] = v["n_stock"]
     s["n_pile"] = n_pile
     s["phase"] = v["phase"]
@@ -174,6 +174,7 @@ def make_state(v, rules, hand, stock, s):
 def set_hidden(v, hand, stock, s):
     """Exchange the hidden cards of a STATE made from VIEW ``v`` by `make_state`, for a viewer who is to act."""
     s["hand"][1] = hand
+    s["seed"] = mix(hand, v["turn"])  # of the new stocks to come (H12): another one in each world
     for i in range(v["n_stock"]):
         s["order"][i] = stock[i]
 

@@ -11,6 +11,8 @@ from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
+_STOCK_STREAM = 64
+"""Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
 
 @kernel
@@ -87,6 +89,7 @@ def _deal_out(s, rules, n):
     s["n_pile"] = 1
     s["n_stock"] = top
     s["upcard"] = upcard
+    s["reshuffled"] = 0
 
     s["knock_limit"] = rules["knock_limit"]
     s["multiplier"] = 1
@@ -117,6 +120,33 @@ def _deal_out(s, rules, n):
     s["choices"] = (1 << TAKE) | (1 << PASS)
     s["discards"] = 0
     s["knocks"] = 0
+
+
+@kernel
+def reshuffle(s, rules):
+    """Shuffle all discards but the top one into a new stock (H12), in an order that follows from the game's seed.
+
+    With two players this tells each what the other holds: whatever was neither in the own hand nor on the pile. So all
+    of it is known from here on.
+    """
+    n = np.int64(s["n_pile"]) - 1
+    s["reshuffled"] += 1
+    key = mix(mix(s["seed"], np.int64(s["hand_number"])), _STOCK_STREAM + np.int64(s["reshuffled"]))
+    order = s["order"]
+    top = order[ORDER - 1 - n]
+    for i in range(n):  # down to the stock's end: the two may overlap, so in this order
+        order[i] = order[ORDER - n + i]
+    for i in range(n - 1, 0, -1):  # Fisher-Yates
+        j = below(key, np.int64(i), np.int64(i) + 1)
+        card = order[i]
+        order[i] = order[j]
+        order[j] = card
+    order[ORDER - 1] = top
+    s["n_stock"] = n
+    s["n_pile"] = 1
+    if rules["players"] == 2:
+        for seat in range(2):
+            s["known"][seat] = s["hand"][seat]
 
 
 def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4) -> list[int]:

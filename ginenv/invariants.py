@@ -55,6 +55,7 @@ BROKEN = (
     "the defender's deadwood is out of bounds",
     "the points are not what the counts score",
     "scores, boxes and the number of hands do not fit",
+    "the stock was made anew more often than the rules have it, or a hand ended where it should have been",
 )
 """What `broken_invariant`'s codes mean."""
 
@@ -116,11 +117,17 @@ def _broken_cards(s, rules):
     if known0 & ~mine != 0 or known1 & ~yours != 0:
         return 6
     public = s["thrown"][0] | s["thrown"][1] | BIT[s["upcard"]]
+    if s["reshuffled"] > 0:  # H12: discards are in the stock again or drawn, and hands were told by what was missing
+        public |= known0 | known1
+        if count(pile) == 0 and phase != DISCARD_PHASE and phase != OVER_PHASE:
+            return 7
     gone = public & ~(pile | known0 | known1)
-    if (pile | known0 | known1) & ~public != 0 or count(gone) > (1 if knocked else 0):
+    if (pile | known0 | known1) & ~public != 0 or (s["reshuffled"] == 0 and count(gone) > (1 if knocked else 0)):
         return 7
     if (s["refused"][0] | s["refused"][1]) & ~public != 0:
         return 8
+    if s["reshuffled"] > rules["reshuffles"]:
+        return 28
     if s["turn"] > rules["turn_limit"]:
         return 9
     to_draw = phase in (DRAW_PHASE, UPCARD_PHASE)
@@ -214,7 +221,11 @@ def _broken_result(s, rules):
             return 21
         if s["laid"] != 0 or s["melds"][0] != 0:
             return 21
-        return 0 if s["n_stock"] <= rules["dead_stock"] or s["turn"] >= rules["turn_limit"] else 21
+        if s["turn"] >= rules["turn_limit"]:
+            return 0
+        if s["n_stock"] > rules["dead_stock"]:
+            return 21
+        return 0 if s["reshuffled"] >= rules["reshuffles"] else 28
     if knocker > 1 or knocker != s["seat"] or winner != (1 - knocker if kind == _UNDERCUT else knocker):
         return 20
     if s["boxes"][winner] == 0 or s["points"][1 - winner] != 0:

@@ -19,6 +19,8 @@ from ginenv.cards import deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
+NO_END = 1 << 30
+"""Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
 
 RULES = np.dtype(
     [
@@ -51,13 +53,14 @@ RULES = np.dtype(
                 "shutout",
                 "shutout_bonus",
                 "next_dealer",
+                "reshuffles",
             ]
         ),
     ],
     align=True,
 )
 """What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout`` and ``next_dealer`` are indices of
-`SHUTOUTS` and `DEALERS`; a target or number of hands that is not set is 0."""
+`SHUTOUTS` and `DEALERS`; a target or number of hands that is not set is 0; ``reshuffles`` without end is `NO_END`."""
 
 
 def _rule(default: Any, ids: str, what: str) -> Any:
@@ -90,6 +93,7 @@ class Rules:
     straight: bool = _rule(False, "V3", "only gin ends a hand")
     discard_taken: bool = _rule(False, "H4", "the card just taken may be discarded again")
     dead_stock: int = _rule(2, "H11", "cards left in the stock that end the hand")
+    reshuffles: int | None = _rule(0, "H12", "times that the discards become a new stock (None: without end)")
     turn_limit: int = _rule(100, "H15", "turns after which a hand is dead")
     target: int | None = _rule(100, "G1", "points that end a game (None: see hands)")
     hands: int | None = _rule(None, "G8", "hands that end a game, where no target does")
@@ -113,6 +117,7 @@ class Rules:
             ("undercut_bonus", 0, 1000),
             ("big_gin_bonus", 0, 1000),
             ("dead_stock", 0, 50),
+            ("reshuffles", 0, 1000),
             ("turn_limit", 1, 10_000),
             ("target", 1, 10_000),
             ("hands", 1, 1000),
@@ -136,6 +141,10 @@ class Rules:
             )
         if (self.target is None) == (self.hands is None):
             raise ValueError("rules: a game ends by its target or by its number of hands: set just one of them")
+        if self.reshuffles != 0 and self.dead_stock != 0:
+            raise ValueError(
+                "rules: with reshuffles the stock is used up before the discards become a new one: dead_stock must be 0"
+            )
         if self.straight and self.oklahoma:
             raise ValueError("rules: straight gin has no knock limit, so oklahoma cannot set it: choose one")
         if self.straight and self.knock_limit != 0:
@@ -158,6 +167,8 @@ class Rules:
                 row[name] = SHUTOUTS.index(self.shutout)
             elif name == "next_dealer":
                 row[name] = DEALERS.index(self.next_dealer)
+            elif name == "reshuffles":
+                row[name] = NO_END if self.reshuffles is None else self.reshuffles
             else:
                 row[name] = int(getattr(self, name) or 0)
         array.flags.writeable = False

@@ -21,7 +21,8 @@ STATE = np.dtype(
     [
         ("seed", np.int64),  # of the game: every deck of it follows from the seed
         ("hand", np.int64, (SEATS,)),  # cards held, masks
-        ("known", np.int64, (SEATS,)),  # of those, the ones taken from the discard pile: all know them
+        ("known", np.int64, (SEATS,)),  # of those, the ones that all know: taken from the discard pile, or told by a
+        # reshuffle (H12)
         ("thrown", np.int64, (SEATS,)),  # cards discarded this hand
         ("refused", np.int64, (SEATS,)),  # upcards passed over for the stock or by a pass
         ("melds", np.int64, (3,)),  # the knocker's, once laid down
@@ -37,6 +38,7 @@ STATE = np.dtype(
         ("boxes", np.uint16, (SEATS,)),  # hands won
         ("hand_number", np.uint16),  # hands dealt before this one
         ("turn", np.uint16),  # turns (draws) begun in this hand
+        ("reshuffled", np.uint16),  # times that the discards became a new stock in this hand (H12)
         ("choices", np.uint8),  # legal actions but discards and knocks: bit a for action a < 4
         ("n_stock", np.uint8),
         ("n_pile", np.uint8),

@@ -1,10 +1,11 @@
-"""The legal actions and the transition of a hand (H2-H8, H11, H15). With `ginenv.deal` the only writer of a STATE."""
+"""The legal actions and the transition of a hand (H2-H8, H11, H12, H15). With `ginenv.deal` the only writer of a STATE."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ginenv.cards import BIT, NO_CARD, SPREAD, dense
+from ginenv.deal import reshuffle
 from ginenv.jit import kernel
 from ginenv.ledger import enter_hand
 from ginenv.melds import deadwood, knock_discards
@@ -125,7 +126,7 @@ def _draw(s, rules, take):
 
 @kernel
 def _discard(s, rules, card):
-    """Discard face up; the turn passes on, or the hand is dead (H11, H15)."""
+    """Discard face up; the turn passes on, with a new stock where the old one is used up (H12), or the hand is dead."""
     seat = s["seat"]
     s["hand"][seat] &= ~BIT[card]
     s["known"][seat] &= ~BIT[card]
@@ -134,9 +135,11 @@ def _discard(s, rules, card):
     s["order"][ORDER - s["n_pile"]] = card
     s["throws"][(s["turn"] - 1) % RING] = card
     if s["n_stock"] <= rules["dead_stock"] or s["turn"] >= rules["turn_limit"]:
-        dead_hand(s)
-        _end(s, rules)
-        return
+        if s["turn"] >= rules["turn_limit"] or s["reshuffled"] >= rules["reshuffles"]:
+            dead_hand(s)
+            _end(s, rules)
+            return
+        reshuffle(s, rules)
     s["drawn"] = NO_CARD
     s["mid_deadwood"] = 0
     s["taken"] = 0

@@ -23,7 +23,18 @@ from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, d
 from ginenv.deal import deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import HandResult, settlement
 from ginenv.ledger import final_total, game_over, game_winner
-from ginenv.record import BYTE_ORDER_MARK, HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
+from ginenv.record import (
+    BYTE_ORDER_MARK,
+    HEADER,
+    Hand,
+    NewStock,
+    Play,
+    RecordError,
+    check_claim,
+    outcome,
+    parse,
+    write,
+)
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
@@ -166,8 +177,11 @@ class Table:
             raise IllegalAction(reason)
         seat = self.seat
         drew = self.phase in (Phase.UPCARD, Phase.DRAW)
+        before = int(self._s["reshuffled"])
         step(self._s, self._rules.record, number)
         self._plays.append(Play(seat, number, int(self._s["drawn"]) if drew else NO_CARD))
+        if self._s["reshuffled"] > before:
+            self._stocks.append(NewStock(len(self._plays), self._stock()))
 
     def deal(self, deck: str | Iterable[int | str] | None = None) -> None:
         """Deal the next hand of the game, from the seed or from a given ``deck`` (see `Table`).
@@ -286,6 +300,7 @@ class Table:
         new._states = self._states.copy()
         new._history = list(self._history)
         new._plays = list(self._plays)
+        new._stocks = list(self._stocks)
         return new
 
     def __copy__(self) -> Table:
@@ -316,6 +331,7 @@ class Table:
         """Deal a hand; the cards of ``deck``, if given, are known to be sound."""
         self._dealer = int(self._s["dealer"])
         self._plays: list[Play] = []
+        self._stocks: list[NewStock] = []
         if deck is None:
             self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), self._rules.ranks, self._rules.suits)
             deal(self._s, self._rules.record)
@@ -323,10 +339,27 @@ class Table:
             self._deck = deck
             deal_deck(self._s, self._rules.record, np.array(deck, dtype=np.uint8))
 
+    def _stock(self) -> tuple[int, ...]:
+        """Return the cards of the stock, its top first."""
+        return tuple(int(c) for c in self._s["order"][: self._s["n_stock"]][::-1])
+
+    def _restack(self, cards: list[int]) -> None:
+        """Put the stock just made of discards (H12) in another order, its top first.
+
+        Raises:
+            ValueError: when none was made, or of other cards.
+        """
+        if not self._stocks or self._stocks[-1].plays != len(self._plays):
+            raise ValueError("new stock: the old one is not used up here (H12)")
+        if sorted(cards) != sorted(self._stocks[-1].cards):
+            raise ValueError(f"new stock: it is made of {cards_text(sorted(self._stocks[-1].cards))}")
+        self._s["order"][: len(cards)] = cards[::-1]
+        self._stocks[-1] = NewStock(len(self._plays), tuple(cards))
+
     def _present(self) -> Hand:
         result = self.result
         scores = self.scores if result is not None else ()
-        return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores)
+        return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores, tuple(self._stocks))
 
     def _game_text(self) -> str:
         if not self.game_over:
@@ -390,13 +423,17 @@ def replay(source: str | Path) -> Table:
                 table.deal(hand.deck)
             if hand.dealer is not None and hand.dealer != table.dealer:
                 raise ValueError(f"seat {table.dealer} deals this hand (H14), not {hand.dealer}")
-        for line, play in hand.plays:
+        for number, (line, play) in enumerate(hand.plays, start=1):
             with _at_line(line):
                 if not table.done and play.seat != table.seat:
                     raise ValueError(f"it is the turn of seat {table.seat}, not of seat {play.seat}")
                 table.step(play.action)
                 if play.drawn != NO_CARD and card_text(play.drawn) != table.drawn:
                     raise ValueError(f"the card is {table.drawn}, not {card_text(play.drawn)}")
+            if number in hand.stocks:
+                stock_line, cards = hand.stocks[number]
+                with _at_line(stock_line):
+                    table._restack(cards)
         for line, key, claim in hand.claims:
             with _at_line(line):
                 check_claim(key, claim, table._said())

@@ -25,7 +25,7 @@ from ginenv.state import (
 VIEW = np.dtype(
     [
         ("hand", np.int64),  # own cards
-        ("known", np.int64, (SEATS,)),  # cards that a seat took from the discard pile and still holds
+        ("known", np.int64, (SEATS,)),  # cards that a seat holds as all know: taken from the pile, or see H12
         ("thrown", np.int64, (SEATS,)),  # cards that a seat discarded this hand
         ("refused", np.int64, (SEATS,)),  # upcards that a seat passed over
         ("in_pile", np.int64),  # cards in the discard pile
@@ -40,6 +40,7 @@ VIEW = np.dtype(
         ("cards", np.uint8, (SEATS,)),  # how many cards a seat holds
         ("hand_number", np.uint16),
         ("turn", np.uint16),  # turns begun in this hand
+        ("reshuffled", np.uint16),  # times that the discards became a new stock in this hand (H12)
         ("own_turn", np.uint16),  # the viewer's turns begun in this hand
         ("choices", np.uint8),  # legal draws, pass and big gin, bit a for action a; 0 off turn
         ("n_stock", np.uint8),
@@ -117,7 +118,7 @@ def look(s, rules, seat, v):
     for i in range(ORDER):
         v["pile"][i] = s["order"][ORDER - 1 - i] if i < n_pile else NO_CARD
     v["top"] = s["order"][ORDER - n_pile] if n_pile > 0 else NO_CARD
-    if phase == OVER_PHASE:
+    if phase == OVER_PHASE or s["reshuffled"] > 0:
         in_pile = 0
         for i in range(n_pile):
             in_pile |= BIT[v["pile"][i]]
@@ -138,6 +139,7 @@ def look(s, rules, seat, v):
             place = t & (RING - 1)
             v["draws"][place] = s["draws"][place] if s["draws"][place] >= FROM_PILE else NO_CARD
     v["turn"] = turn
+    v["reshuffled"] = s["reshuffled"]
     rounds = turn + players - 1 - relative_seat(0, first, players)
     v["own_turn"] = rounds >> 1 if players == 2 else rounds // players
     v["first"] = first
@@ -177,6 +179,9 @@ def look_again(s, rules, seat, v):
     ``seat`` must be to act in STATE ``s``, and must have been when `look` or this last wrote ``v``: at its decision
     before this one, in the same hand. What cannot have changed since then is left as it stands.
     """
+    if s["reshuffled"] > 0:  # the pile is not what it was and a card or so
+        look(s, rules, seat, v)
+        return
     players = np.int64(rules["players"])
     phase = s["phase"]
     hand = s["hand"][seat]

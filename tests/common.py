@@ -60,6 +60,8 @@ ODD: dict[str, Rules] = {
     "melds to 6": Rules(longest_meld=6, knock_limit=20, big_gin=True, big_gin_bonus=25),
     "whole stock": Rules(dead_stock=0, discard_taken=True),
     "long stock": Rules(dead_stock=20, turn_limit=9),
+    "one new stock": Rules(reshuffles=1, dead_stock=0, knock_limit=3),
+    "new stocks, 5 ranks": Rules(ranks=5, cards_dealt=5, reshuffles=None, dead_stock=0, knock_limit=2, turn_limit=150),
     "short hands": Rules(turn_limit=6, knock_limit=40, next_dealer="winner", shutout="add"),
     "any knock": Rules(knock_limit=100, target=250),
     "3 hands": Rules(target=None, hands=3, knock_limit=40),
@@ -92,6 +94,7 @@ def naive_rules(rules: Rules) -> NaiveRules:
         straight=rules.straight,
         discard_taken=rules.discard_taken,
         dead_stock=rules.dead_stock,
+        reshuffles=rules.reshuffles,
         turn_limit=rules.turn_limit,
     )
 

@@ -10,15 +10,18 @@ import pytest
 
 from ginenv.cards import BIT, NO_CARD, card
 from ginenv.deal import deal, deal_deck, new_game, reset_game, shuffled_deck
+from ginenv.envs.episode import cut_short
 from ginenv.ledger import enter_hand, final_total, game_over, game_winner, margin
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import (
     BIG_GIN,
     DISCARD,
     DRAW,
+    DRAW_PHASE,
     KNOCK,
     N_ACTIONS,
     NO_SEAT,
+    ORDER,
     OVER_PHASE,
     PASS,
     STATE,
@@ -45,8 +48,8 @@ class Reference(NaiveHand):
             self.asked = super().legal()
         return self.asked
 
-    def play(self, action: Action, melds: Sequence[frozenset[str]] | None) -> None:
-        self.apply(action, melds)
+    def play(self, action: Action, melds: Sequence[frozenset[str]] | None, stock: Sequence[str]) -> None:
+        self.apply(action, melds, stock)
         self.asked = None
 
 
@@ -75,7 +78,7 @@ def play_hand(s: np.void, rules: Rules, style: int, rng: random.Random) -> HandR
         action = choose(s, legal, style, rng)
         step(s, rules.record, action)
         melds = [cards(int(m)) for m in s["melds"] if m] if action >= KNOCK or action == BIG_GIN else None
-        naive.play(words(action), melds)
+        naive.play(words(action), melds, [DECK[c] for c in s["order"][: s["n_stock"]][::-1]])
     compare_hand(s, naive)
     assert (s["phase"], legal_actions(s)) == (OVER_PHASE, [])
     result = naive.result
@@ -311,6 +314,58 @@ def test_H11_S5_who_draws_the_last_card_may_knock_with_it():
     assert result(s)[0] == "gin"
     s = play(dealt(MELDED, POOR, "7C TD", rules), "pass", "pass", "draw", "discard TD", rules=rules)
     assert (result(s), tuple(s["scores"][:2]), tuple(s["boxes"][:2])) == (("dead", NO_SEAT, 0), (0, 0), (0, 0))
+
+
+def discard_drawn(rules: Rules, s: np.void, turns: int = 1 << 30) -> np.void:
+    """Draw from the stock and throw the card away, turn after turn."""
+    while s["phase"] != OVER_PHASE and s["turn"] < turns:
+        step(s, rules.record, DRAW)
+        step(s, rules.record, DISCARD + int(s["drawn"]))
+    return s
+
+
+def test_H12_document_004_the_stock_is_made_anew_once_and_then_it_is_a_stalemate():
+    rules = Rules(reshuffles=1, dead_stock=0)
+    s = discard_drawn(rules, play(dealt(FIRST, SECOND, "7C", rules), "pass", "pass", rules=rules), 30)
+    pile = [int(c) for c in s["order"][ORDER - s["n_pile"] :]]
+    assert (s["n_stock"], s["reshuffled"]) == (1, 0)
+    discard_drawn(rules, s, 31)
+    # 31 cards were drawn: all discards but the last one are the new stock, in another order.
+    stock = s["order"][: s["n_stock"]].tolist()
+    assert (s["n_stock"], s["n_pile"], s["reshuffled"], s["phase"]) == (31, 1, 1, DRAW_PHASE)
+    assert sorted(stock) == sorted(pile) and stock[::-1] != pile
+    # What is in no pile and not in the own hand is in the other one, so both hands are known.
+    assert tuple(s["known"][:2]) == tuple(s["hand"][:2])
+    for seat in (0, 1):
+        v = Table(rules, seed=1).view(0)
+        look(s, rules.record, seat, v)
+        assert v["unseen"] == sum(int(BIT[c]) for c in stock) and v["in_pile"] == BIT[s["order"][ORDER - 1]]
+    discard_drawn(rules, s)
+    assert (s["turn"], s["n_stock"], Kind(int(s["kind"])), s["dealer"]) == (62, 0, Kind.DEAD, 0)
+
+
+def test_H12_document_003_the_stock_is_made_anew_without_end():
+    rules = Rules(reshuffles=None, dead_stock=0, turn_limit=320)
+    s = discard_drawn(rules, play(dealt(FIRST, SECOND, "7C", rules), "pass", "pass", rules=rules))
+    assert (s["turn"], s["reshuffled"], Kind(int(s["kind"]))) == (320, 10, Kind.DEAD)
+    assert cut_short(s, rules.record)  # it was the limit on turns (H15)
+
+
+def test_H12_the_new_stock_follows_from_the_seed_and_the_hand():
+    rules = Rules(reshuffles=None, dead_stock=0)
+
+    def stock(seed: int, hand: int, turns: int) -> list[int]:
+        s = new_states(1)[0]
+        new_game(s, rules.record, 1)
+        s["seed"], s["hand_number"] = seed, hand
+        deal_deck(s, rules.record, np.arange(52, dtype=np.uint8))
+        for _ in range(2):
+            step(s, rules.record, PASS)
+        return discard_drawn(rules, s, turns)["order"][:31].tolist()
+
+    first = stock(5, 0, 31)
+    assert first == stock(5, 0, 31)
+    assert first != stock(6, 0, 31) and first != stock(5, 1, 31) and first != stock(5, 0, 62)
 
 
 def test_peer_H11_H15_the_same_cards_for_ever():
