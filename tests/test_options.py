@@ -1,0 +1,20 @@
+"""Options of the rules: combinations that make no sense are refused with one sentence each."""
+
+from __future__ import annotations
+
+import pytest
+
+from ginenv.rules import rules
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "sentence"),
+    [
+        ("modern", {"reshuffles": 1}, "rules: with reshuffles the stock is used up before .* dead_stock must be 0"),
+        ("modern", {"reshuffles": None}, "rules: with reshuffles the stock is used up before .* dead_stock must be 0"),
+        ("modern", {"reshuffles": -1}, "rules: reshuffles=-1 is out of range: 0 to 1000 is possible"),
+    ],
+)
+def test_combinations_that_make_no_sense_are_refused(preset, changes, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        rules(preset, **changes)
