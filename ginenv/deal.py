@@ -7,17 +7,19 @@ import numpy as np
 from ginenv.cards import BIT, NO_CARD, POINTS
 from ginenv.jit import kernel
 from ginenv.rng import below, mix
+from ginenv.rules import FIRST_DEALERS
 from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
+_RANDOM, _HIGH = FIRST_DEALERS.index("random"), FIRST_DEALERS.index("high")
 _STOCK_STREAM = 64
 """Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
 
 @kernel
 def new_game(s, rules, seed):
-    """Begin a game in STATE ``s``: scores at zero, a random first dealer (H14), and its first hand dealt.
+    """Begin a game in STATE ``s``: scores at zero, a first dealer by chance or cut (H14), and its first hand dealt.
 
     Args:
         s: A STATE record, overwritten.
@@ -25,8 +27,43 @@ def new_game(s, rules, seed):
         seed: Names the game (int64, not negative): all its decks follow from it.
     """
     reset_game(s, seed)
-    s["dealer"] = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), rules["players"])
+    if rules["first_dealer"] == _RANDOM:
+        s["dealer"] = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), rules["players"])
+    else:
+        s["dealer"] = cut(rules, seed, np.empty(SEATS, np.int64))
     deal(s, rules)
+
+
+@kernel
+def cut(rules, seed, cards):
+    """Have each seat draw a card from the shuffled deck, and return the one whose card makes it the dealer (C7, H14).
+
+    The ace is low, and of equal ranks spades are the highest, then hearts, diamonds and clubs.
+
+    Args:
+        rules: A RULES record, by which the low or the high card deals.
+        seed: Names the game.
+        cards: int64, shape (players,) or longer, written: the card of each seat.
+    """
+    key = mix(seed, np.int64(_DEALER_STREAM))
+    n = rules["ranks"] * rules["suits"]
+    drawn = np.int64(0)
+    dealer, best = np.int64(0), np.int64(0)
+    for seat in range(rules["players"]):
+        left = below(key, np.int64(seat) + 1, n - seat)  # among those not drawn yet
+        place = np.int64(0)
+        while left > 0 or (drawn >> place) & 1 == 1:
+            left -= 1 - ((drawn >> place) & 1)
+            place += 1
+        drawn |= np.int64(1) << place
+        suit, rank = place // rules["ranks"], place % rules["ranks"]
+        cards[seat] = 13 * suit + rank
+        height = 4 * rank + 3 - suit
+        if rules["first_dealer"] != _HIGH:
+            height = -height
+        if seat == 0 or height > best:
+            dealer, best = np.int64(seat), height
+    return dealer
 
 
 @kernel

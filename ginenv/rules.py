@@ -19,6 +19,7 @@ from ginenv.cards import deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
+FIRST_DEALERS = ("random", "low", "high")
 NO_END = 1 << 30
 """Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
 
@@ -54,13 +55,14 @@ RULES = np.dtype(
                 "shutout_bonus",
                 "next_dealer",
                 "reshuffles",
+                "first_dealer",
             ]
         ),
     ],
     align=True,
 )
-"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout`` and ``next_dealer`` are indices of
-`SHUTOUTS` and `DEALERS`; a target or number of hands that is not set is 0; ``reshuffles`` without end is `NO_END`."""
+"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer`` and ``first_dealer``
+are indices of `SHUTOUTS`, `DEALERS` and `FIRST_DEALERS`; a target or number of hands that is not set is 0; ``reshuffles`` without end is `NO_END`."""
 
 
 def _rule(default: Any, ids: str, what: str) -> Any:
@@ -102,6 +104,9 @@ class Rules:
     shutout: Literal["none", "double", "add"] = _rule("double", "G4", "what a game without a won hand costs")
     shutout_bonus: int = _rule(100, "G4", "points that a shutout adds, where it adds")
     next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
+    first_dealer: Literal["random", "low", "high"] = _rule(
+        "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
+    )
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -167,6 +172,8 @@ class Rules:
                 row[name] = SHUTOUTS.index(self.shutout)
             elif name == "next_dealer":
                 row[name] = DEALERS.index(self.next_dealer)
+            elif name == "first_dealer":
+                row[name] = FIRST_DEALERS.index(self.first_dealer)
             elif name == "reshuffles":
                 row[name] = NO_END if self.reshuffles is None else self.reshuffles
             else:
@@ -207,6 +214,8 @@ def _check_type(name: str, value: Any, kind: str) -> None:
         good, wanted = value in SHUTOUTS, "one of " + ", ".join(SHUTOUTS)
     elif name == "next_dealer":
         good, wanted = value in DEALERS, "one of " + ", ".join(DEALERS)
+    elif name == "first_dealer":
+        good, wanted = value in FIRST_DEALERS, "one of " + ", ".join(FIRST_DEALERS)
     else:
         good, wanted = isinstance(value, str), "a text"
     if not good:

@@ -20,7 +20,7 @@ import numpy as np
 from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
 from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
-from ginenv.deal import deal, deal_deck, new_game, shuffled_deck
+from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import HandResult, settlement
 from ginenv.ledger import final_total, game_over, game_winner
 from ginenv.record import (
@@ -80,8 +80,13 @@ class Table:
         self._seed = seed
         self._states = new_states(1)
         new_game(self._s, self._rules.record, self._seed)
+        self._cut: tuple[str, ...] | None = None
         if dealer is not None:
             self._s["dealer"] = dealer
+        elif self._rules.first_dealer != "random":
+            drawn = np.zeros(self._rules.players, dtype=np.int64)
+            cut(self._rules.record, self._seed, drawn)
+            self._cut = tuple(card_text(int(c)) for c in drawn)
         self._history: list[Hand] = []
         self._deal(cards)
 
@@ -111,6 +116,11 @@ class Table:
     def dealer(self) -> int:
         """The seat that dealt this hand."""
         return self._dealer
+
+    @property
+    def cut(self) -> tuple[str, ...] | None:
+        """The cards that the seats drew for the first deal (C7), as texts; None where nobody cut."""
+        return self._cut
 
     @property
     def turn(self) -> int:

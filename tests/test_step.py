@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ginenv.cards import BIT, NO_CARD, card
+from ginenv.cards import BIT, NO_CARD, RANKS, card
 from ginenv.deal import deal, deal_deck, new_game, reset_game, shuffled_deck
 from ginenv.envs.episode import cut_short
 from ginenv.ledger import enter_hand, final_total, game_over, game_winner, margin
@@ -387,6 +387,29 @@ def test_H14_who_deals():
     s = play(dealt(FIRST, SECOND, "KS", rules), *knock, rules=rules)
     deal(s, rules.record)
     assert (s["dealer"], s["seat"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("first_dealer", "best"), [("low", min), ("high", max)])
+def test_C7_H14_the_low_or_the_high_card_deals_and_suits_break_ties(first_dealer, best):
+    heights = {r + s: (RANKS.index(r), -"SHDC".index(s)) for r in RANKS for s in "SHDC"}
+    ties, dealers = 0, [0, 0]
+    for ranks, seed in ((13, n) for n in range(400)):
+        t = Table(Rules(first_dealer=first_dealer, ranks=ranks), seed=seed)
+        assert t.cut is not None and t.cut[0] != t.cut[1]
+        assert t.dealer == t.cut.index(best(t.cut, key=lambda c: heights[c]))
+        assert t.cut == Table(Rules(first_dealer="low"), seed=seed).cut
+        ties += t.cut[0][0] == t.cut[1][0]
+        dealers[t.dealer] += 1
+    assert ties > 5 and min(dealers) > 150
+    assert Table(seed=1).cut is None and Table(Rules(first_dealer="low"), seed=1, dealer=0).cut is None
+    drawn = {c for seed in range(1500) for c in Table(Rules(first_dealer="low"), seed=seed).cut or ()}
+    assert len(drawn) == 52
+
+
+def test_H14_a_cut_changes_nothing_but_the_first_dealer():
+    for seed in range(20):
+        one, other = (Table(Rules(first_dealer=d), seed=seed) for d in ("random", "low"))
+        assert one.history[0].deck == other.history[0].deck
 
 
 def test_H14_the_first_dealer_is_at_random():
