@@ -113,7 +113,7 @@ def sample_worlds(v, rules, model, key, hands, stocks):
 def make_state(v, rules, hand, stock, s):
     """Write into STATE ``s`` a table that VIEW ``v`` could be of: the viewer has seat 0, the opponent seat 1.
 
-    What no VIEW tells is left out: the game's seed, in whose place stands one of this world's own, and what the opponent
+    What no VIEW tells is left out: the seed, in whose place stands one of this world's own, and what the opponent
     drew from the stock. Where they are about to discard a card from the stock, it is the lowest of their hidden cards.
 
     Args:
@@ -135,6 +135,14 @@ def make_state(v, rules, hand, stock, s):
     for i in range(3):
         s["melds"][i] = 0
     s["laid"] = 0
+    s["sets"] = 0
+    s["runs"] = 0
+    s["starts"] = 0
+    s["loose"] = 0
+    s["bluffs"] = 0
+    s["bound"] = 0
+    s["longest"] = rules["longest_meld"]
+    s["down"] = NO_CARD
     for i in range(RING):
         s["draws"][i] = v["draws"][i]
         s["throws"][i] = v["throws"][i]

@@ -143,6 +143,14 @@ def _deal_out(s, rules, n):
     for i in range(3):
         s["melds"][i] = 0
     s["laid"] = 0
+    s["sets"] = 0
+    s["runs"] = 0
+    s["starts"] = 0
+    s["loose"] = 0
+    s["bluffs"] = 0
+    s["bound"] = 0
+    s["longest"] = rules["longest_meld"]
+    s["down"] = NO_CARD
     s["turn"] = 0
     s["phase"] = UPCARD_PHASE
     s["seat"] = non_dealer

@@ -191,7 +191,7 @@ def settlement(knocker: int, defender: int, rules: Rules, melds: np.ndarray, mul
         defender_deadwood=int(other),
         knocker_melds=_texts(melds),
         defender_melds=rest.melds,
-        layoffs=_layoffs([int(m) for m in melds if m], int(laid), rules.longest_meld),
+        layoffs=layoffs_of([int(m) for m in melds if m], int(laid), rules.longest_meld),
     )
 
 
@@ -263,7 +263,7 @@ def _limit(rules: Rules, upcard: CardsLike | None) -> tuple[int, int]:
     return limit, 2 if rules.spades_double and card < 13 else 1
 
 
-def _layoffs(melds: list[int], laid: int, longest: int) -> tuple[Layoff, ...]:
+def layoffs_of(melds: list[int], laid: int, longest: int) -> tuple[Layoff, ...]:
     """Return which of the ``laid`` cards lie on which meld, in the order of the melds."""
 
     def place(grown: list[int], left: int) -> list[int] | None:

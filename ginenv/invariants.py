@@ -11,7 +11,10 @@ from ginenv.jit import kernel
 from ginenv.melds import deadwood
 from ginenv.rules import Rules
 from ginenv.state import (
+    ANSWER_PHASE,
+    ARRANGE_PHASE,
     BIG_GIN,
+    DEFEND_PHASE,
     DISCARD_PHASE,
     DRAW,
     DRAW_PHASE,
@@ -56,6 +59,7 @@ BROKEN = (
     "the points are not what the counts score",
     "scores, boxes and the number of hands do not fit",
     "the stock was made anew more often than the rules have it, or a hand ended where it should have been",
+    "what may be laid down or off, or lies open, does not fit the phase",
 )
 """What `broken_invariant`'s codes mean."""
 
@@ -77,13 +81,15 @@ def invariants(s: np.void, rules: Rules) -> None:
 def broken_invariant(s, rules):
     """Return 0 when STATE ``s`` of a two-player game is sound, else a code: what it means stands in `BROKEN`."""
     phase, seat = s["phase"], s["seat"]
-    if phase > OVER_PHASE or seat > 1 or s["dealer"] > 1:
+    if phase > ANSWER_PHASE or (phase > OVER_PHASE and not rules["more_actions"]) or seat > 1 or s["dealer"] > 1:
         return 1
     code = _broken_cards(s, rules)
     if code != 0:
         return code
     if phase == OVER_PHASE:
         return _broken_result(s, rules)
+    if phase > OVER_PHASE:
+        return _broken_settlement(s, rules)
     return _broken_decision(s, rules)
 
 
@@ -103,24 +109,27 @@ def _broken_cards(s, rules):
     mine, yours = s["hand"][0], s["hand"][1]
     everywhere = pile | stock | mine | yours
     # Once a knock's discard lies face down, one card is nowhere.
-    knocked = phase == OVER_PHASE and s["kind"] != _DEAD and s["kind"] != _BIG_GIN
+    big = s["kind"] == _BIG_GIN
+    if phase in (ARRANGE_PHASE, DEFEND_PHASE):
+        big = s["knocker"] <= 1 and count(s["hand"][s["knocker"]]) > rules["cards_dealt"]
+    knocked = phase >= OVER_PHASE and s["kind"] != _DEAD and not big
     n = n_stock + n_pile + count(mine) + count(yours)
     if count(everywhere) != n:
         return 3
     if everywhere & ~rules["deck"] != 0 or n != rules["ranks"] * rules["suits"] - (1 if knocked else 0):
         return 4
-    eleven = phase == DISCARD_PHASE or (phase == OVER_PHASE and s["kind"] == _BIG_GIN)
+    eleven = seat if phase == DISCARD_PHASE else s["knocker"] if big else NO_SEAT
     for k in range(2):
-        if count(s["hand"][k]) != rules["cards_dealt"] + (1 if eleven and k == seat else 0):
+        if count(s["hand"][k]) != rules["cards_dealt"] + (1 if k == eleven else 0):
             return 5
     known0, known1 = s["known"][0], s["known"][1]
     if known0 & ~mine != 0 or known1 & ~yours != 0:
         return 6
     public = s["thrown"][0] | s["thrown"][1] | BIT[s["upcard"]]
-    if s["reshuffled"] > 0:  # H12: discards are in the stock again or drawn, and hands were told by what was missing
+    if s["reshuffled"] > 0 or rules["more_actions"]:  # hands were told by what was missing (H12), or lay open
         public |= known0 | known1
-        if count(pile) == 0 and phase != DISCARD_PHASE and phase != OVER_PHASE:
-            return 7
+    if s["reshuffled"] > 0 and count(pile) == 0 and phase in (UPCARD_PHASE, DRAW_PHASE):
+        return 7
     gone = public & ~(pile | known0 | known1)
     if (pile | known0 | known1) & ~public != 0 or (s["reshuffled"] == 0 and count(gone) > (1 if knocked else 0)):
         return 7
@@ -130,6 +139,10 @@ def _broken_cards(s, rules):
         return 28
     if s["turn"] > rules["turn_limit"]:
         return 9
+    if phase <= DISCARD_PHASE:
+        bluffs = s["discards"] & ~s["knocks"] if rules["illegal_knocks"] else 0
+        if s["loose"] != 0 or s["bluffs"] != bluffs or s["down"] != NO_CARD:
+            return 29
     to_draw = phase in (DRAW_PHASE, UPCARD_PHASE)
     if n_stock < rules["dead_stock"] + (1 if to_draw else 0):
         return 10
@@ -194,6 +207,48 @@ def _broken_decision(s, rules):
 
 
 @kernel
+def _broken_settlement(s, rules):
+    """Check a knock that is being settled by hand, or waits for its answer."""
+    phase, seat, knocker, loose = s["phase"], s["seat"], s["knocker"], s["loose"]
+    if s["kind"] != 0 or s["winner"] != NO_SEAT or s["points"][0] != 0 or s["points"][1] != 0:
+        return 19
+    if s["drawn"] != NO_CARD or s["taken"] != 0 or s["mid_deadwood"] != 0:
+        return 12
+    if s["discards"] != 0 or s["knocks"] != 0 or s["bluffs"] != 0:
+        return 14
+    if knocker > 1 or seat != (knocker if phase == ARRANGE_PHASE else 1 - knocker):
+        return 18
+    if (s["down"] != NO_CARD) != (phase == ANSWER_PHASE) or loose & ~s["hand"][seat] != 0:
+        return 29
+    melded = 0
+    for i in range(3):
+        if melded & s["melds"][i] != 0:
+            return 22
+        melded |= s["melds"][i]
+    if melded & ~s["hand"][knocker] != 0:
+        return 22
+    table = s["sets"] | s["runs"]
+    if phase == ANSWER_PHASE:
+        if melded != 0 or loose != 0 or s["known"][knocker] != s["hand"][knocker]:
+            return 29
+        return 0 if s["choices"] == (1 << 5) | (1 << 6) else 17
+    if phase == ARRANGE_PHASE:
+        if table != melded or loose != s["hand"][knocker] & ~melded or s["known"][knocker] & melded != melded:
+            return 29
+        if deadwood(loose, rules["longest_meld"]) > s["bound"]:
+            return 23
+        return 0 if s["choices"] == ((1 << 4) if total(loose) <= s["bound"] else 0) else 17
+    own = s["deadwood"][knocker]
+    if own != total(s["hand"][knocker] & ~melded) or own > s["bound"]:
+        return 22
+    if s["laid"] & (loose | ~s["hand"][seat]) != 0 or table != (melded | s["laid"] if own > 0 else 0):
+        return 24
+    if s["known"][knocker] != s["hand"][knocker] or s["hand"][seat] & ~(loose | s["known"][seat]) != 0:
+        return 29
+    return 0 if s["choices"] == 1 << 4 else 17
+
+
+@kernel
 def _broken_result(s, rules):
     """Check a finished hand and the game's score."""
     kind, winner, knocker = s["kind"], np.int64(s["winner"]), np.int64(s["knocker"])
@@ -239,13 +294,17 @@ def _broken_result(s, rules):
         melded |= s["melds"][i]
     if melded & ~s["hand"][knocker] != 0 or own != total(s["hand"][knocker] & ~melded):
         return 22
-    if own > s["knock_limit"]:
+    if own > s["knock_limit"] and not rules["illegal_knocks"]:
         return 23
     laid = s["laid"]
     if laid & ~s["hand"][defender] != 0 or (own == 0 and laid != 0):
         return 24
     rest = s["hand"][defender] & ~laid
-    if other != deadwood(rest, rules["longest_meld"]) or other > deadwood(s["hand"][defender], rules["longest_meld"]):
+    least = deadwood(rest, rules["longest_meld"])
+    if rules["settle_by_hand"]:  # worse than the best is legal, too
+        if other < least or other > total(rest):
+            return 25
+    elif other != least or other > deadwood(s["hand"][defender], rules["longest_meld"]):
         return 25
     if kind in (_KNOCK, _UNDERCUT):
         if own == 0:

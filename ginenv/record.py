@@ -138,8 +138,8 @@ def write(rules: Rules, seed: int | None, hands: Sequence[Hand], game: str = "")
             if play.drawn != NO_CARD:
                 text += " " + card_text(play.drawn)
             turn.append(text)
-            following = hand.plays[i + 1].action if i + 1 < len(hand.plays) else PASS
-            if following in (PASS, DRAW, TAKE):
+            following = hand.plays[i + 1] if i + 1 < len(hand.plays) else None
+            if following is None or following.action in (PASS, DRAW, TAKE) or following.seat != play.seat:
                 lines.append(f"{play.seat}: {', '.join(turn)}")
                 turn = []
             if i + 1 in stocks:

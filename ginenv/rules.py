@@ -20,6 +20,8 @@ from ginenv.cards import deck_mask
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
 FIRST_DEALERS = ("random", "low", "high")
+MORE_ACTIONS = ("settle_by_hand", "illegal_knocks")
+"""Options that bring actions of their own."""
 NO_END = 1 << 30
 """Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
 
@@ -56,13 +58,17 @@ RULES = np.dtype(
                 "next_dealer",
                 "reshuffles",
                 "first_dealer",
+                "settle_by_hand",
+                "illegal_knocks",
+                "more_actions",
             ]
         ),
     ],
     align=True,
 )
 """What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer`` and ``first_dealer``
-are indices of `SHUTOUTS`, `DEALERS` and `FIRST_DEALERS`; a target or number of hands that is not set is 0; ``reshuffles`` without end is `NO_END`."""
+are indices of `SHUTOUTS`, `DEALERS` and `FIRST_DEALERS`; a target or number of hands that is not set is 0;
+``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`)."""
 
 
 def _rule(default: Any, ids: str, what: str) -> Any:
@@ -104,6 +110,8 @@ class Rules:
     shutout: Literal["none", "double", "add"] = _rule("double", "G4", "what a game without a won hand costs")
     shutout_bonus: int = _rule(100, "G4", "points that a shutout adds, where it adds")
     next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
+    settle_by_hand: bool = _rule(False, "H9 H10", "the melds of a knock and the layoffs are actions of the players")
+    illegal_knocks: bool = _rule(False, "I2", "a knock above the limit may be tried; the opponent answers")
     first_dealer: Literal["random", "low", "high"] = _rule(
         "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
     )
@@ -154,11 +162,18 @@ class Rules:
             raise ValueError("rules: straight gin has no knock limit, so oklahoma cannot set it: choose one")
         if self.straight and self.knock_limit != 0:
             raise ValueError("rules: straight gin has no knocks: knock_limit must be 0")
+        if self.straight and self.illegal_knocks:
+            raise ValueError("rules: straight gin has no knocks, so none can be illegal: illegal_knocks must be false")
         if not self.oklahoma and (self.ace_means_gin or self.spades_double):
             option = "ace_means_gin" if self.ace_means_gin else "spades_double"
             raise ValueError(f"rules: {option} is an option of oklahoma: set oklahoma=True as well")
         if self.shutout == "add" and self.shutout_bonus == 0:
             raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
+
+    @property
+    def more_actions(self) -> str:
+        """The first option that has actions behind the 108 that every game has (`ginenv.state`); empty for none."""
+        return next((name for name in MORE_ACTIONS if getattr(self, name)), "")
 
     @cached_property
     def record(self) -> np.void:
@@ -166,7 +181,9 @@ class Rules:
         array = np.zeros(1, dtype=RULES)
         row = array[0]
         for name in RULES.names or ():
-            if name == "deck":
+            if name == "more_actions":
+                row[name] = self.more_actions != ""
+            elif name == "deck":
                 row[name] = deck_mask(self.ranks, self.suits)
             elif name == "shutout":
                 row[name] = SHUTOUTS.index(self.shutout)
@@ -300,3 +317,12 @@ def _parse_value(name: str, text: str) -> Any:
         with suppress(ValueError):
             return int(text)
     return text
+
+
+def refuse_more_actions(rules: Rules, who: str) -> None:
+    """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
+    if rules.more_actions:
+        raise ValueError(
+            f"rules: {rules.more_actions} has actions that {who} cannot play: there are ginenv.Table, gin_rummy_v0, "
+            "GinRummy-v0 with one learner, and gin play for it"
+        )

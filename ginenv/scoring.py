@@ -65,6 +65,28 @@ def settle(s, rules, knocker):
     melds = s["melds"]
     kind, points, own, other, laid = settle_hands(s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds)
     s["laid"] = laid
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def settle_laid(s, rules, knocker):
+    """Settle the hand in STATE ``s`` by what both have laid down and off themselves; the defender's loose cards are
+    ``s["loose"]``.
+    """
+    own, other = np.int64(s["deadwood"][knocker]), total(s["loose"])
+    if own == 0:
+        big = count(s["hand"][knocker]) > rules["cards_dealt"]
+        kind = _BIG_GIN if big else _GIN
+        points = other + (rules["big_gin_bonus"] if big else rules["gin_bonus"])
+    else:
+        kind, points = score_knock(own, other, rules)
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def write_result(s, knocker, kind, points, own, other):
+    """Write the result fields of STATE ``s`` but the melds and what was laid off."""
+    defender = 1 - knocker
     s["deadwood"][knocker] = own
     s["deadwood"][defender] = other
     winner = defender if kind == _UNDERCUT else knocker

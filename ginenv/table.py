@@ -21,7 +21,8 @@ from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
 from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
 from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
-from ginenv.hands import HandResult, settlement
+from ginenv.hands import KINDS, HandResult, layoffs_of, settlement
+from ginenv.lay import MELDS
 from ginenv.ledger import final_total, game_over, game_winner
 from ginenv.record import (
     BYTE_ORDER_MARK,
@@ -38,7 +39,7 @@ from ginenv.record import (
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import N_ACTIONS, NO_SEAT, ORDER, Kind, Phase, new_states
+from ginenv.state import LAY_ON_SET, MELD, NO_SEAT, ORDER, Kind, Phase, n_actions, new_states
 from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look
 
@@ -168,7 +169,7 @@ class Table:
 
     def legal_actions(self) -> list[int]:
         """Return the legal actions of the seat to act, ascending; empty when the hand is over."""
-        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        mask = np.zeros(n_actions(self._rules), dtype=np.int8)
         write_mask(self._s, mask)
         return [int(a) for a in np.flatnonzero(mask)]
 
@@ -223,6 +224,8 @@ class Table:
         if Kind(int(s["kind"])) == Kind.DEAD:
             return HandResult("dead", 0)
         knocker = int(s["knocker"])
+        if self._rules.settle_by_hand:
+            return self._result_by_hand(knocker)
         settled = settlement(
             int(s["hand"][knocker]),
             int(s["hand"][1 - knocker]),
@@ -231,6 +234,24 @@ class Table:
             int(s["multiplier"]),
         )
         return HandResult(**vars(settled), knocker_seat=knocker, winner_seat=int(s["winner"]))
+
+    def _result_by_hand(self, knocker: int) -> HandResult:
+        """Return the result of a hand whose seats laid down and off themselves."""
+        s = self._s
+        laid = [p for p in self._plays if MELD <= p.action < LAY_ON_SET]
+        melds = [[int(MELDS[p.action - MELD]) for p in laid if p.seat == seat] for seat in (knocker, 1 - knocker)]
+        winner = int(s["winner"])
+        return HandResult(
+            kind=KINDS[Kind(int(s["kind"]))],
+            points=int(s["points"][winner]),
+            knocker_deadwood=int(s["deadwood"][knocker]),
+            defender_deadwood=int(s["deadwood"][1 - knocker]),
+            knocker_melds=tuple(cards_text(m) for m in melds[0]),
+            defender_melds=tuple(cards_text(m) for m in melds[1]),
+            layoffs=layoffs_of(melds[0], int(s["laid"]), self._rules.longest_meld),
+            knocker_seat=knocker,
+            winner_seat=winner,
+        )
 
     @property
     def hand_number(self) -> int:

@@ -30,6 +30,11 @@ VIEW = np.dtype(
         ("refused", np.int64, (SEATS,)),  # upcards that a seat passed over
         ("in_pile", np.int64),  # cards in the discard pile
         ("unseen", np.int64),  # cards in the stock or in another hand, for all the viewer knows
+        ("sets", np.int64),  # melds on the table that can be laid off on, as in STATE (`ginenv.lay`)
+        ("runs", np.int64),
+        ("starts", np.int64),
+        ("loose", np.int64),  # own cards that may be laid down or off; 0 off turn
+        ("bluffs", np.int64),  # legal discards of a knock above the limit (I2); 0 off turn
         ("discards", np.int64),  # legal discards; 0 off turn
         ("knocks", np.int64),  # legal discards of a knock; 0 off turn
         ("pile", np.uint8, (ORDER,)),  # the discard pile from the bottom up, NO_CARD behind its top
@@ -42,7 +47,9 @@ VIEW = np.dtype(
         ("turn", np.uint16),  # turns begun in this hand
         ("reshuffled", np.uint16),  # times that the discards became a new stock in this hand (H12)
         ("own_turn", np.uint16),  # the viewer's turns begun in this hand
-        ("choices", np.uint8),  # legal draws, pass and big gin, bit a for action a; 0 off turn
+        ("choices", np.uint8),  # legal actions but cards, bits as in STATE; 0 off turn
+        ("bound", np.uint8),  # most deadwood that the knocker's melds may leave, while they are laid down
+        ("longest", np.uint8),  # longest meld (C6)
         ("n_stock", np.uint8),
         ("n_pile", np.uint8),
         ("top", np.uint8),  # top of the discard pile, NO_CARD when there is none
@@ -118,7 +125,7 @@ def look(s, rules, seat, v):
     for i in range(ORDER):
         v["pile"][i] = s["order"][ORDER - 1 - i] if i < n_pile else NO_CARD
     v["top"] = s["order"][ORDER - n_pile] if n_pile > 0 else NO_CARD
-    if phase == OVER_PHASE or s["reshuffled"] > 0:
+    if phase >= OVER_PHASE or s["reshuffled"] > 0:
         in_pile = 0
         for i in range(n_pile):
             in_pile |= BIT[v["pile"][i]]
@@ -144,7 +151,16 @@ def look(s, rules, seat, v):
     v["own_turn"] = rounds >> 1 if players == 2 else rounds // players
     v["first"] = first
 
+    v["sets"] = s["sets"]
+    v["runs"] = s["runs"]
+    v["starts"] = s["starts"]
+    v["bound"] = s["bound"]
+    v["longest"] = s["longest"]
+    v["loose"] = 0
+    v["bluffs"] = 0
     if mover == 0 and phase != OVER_PHASE:
+        v["loose"] = s["loose"]
+        v["bluffs"] = s["bluffs"]
         v["discards"] = s["discards"]
         v["knocks"] = s["knocks"]
         v["choices"] = s["choices"]
@@ -179,7 +195,7 @@ def look_again(s, rules, seat, v):
     ``seat`` must be to act in STATE ``s``, and must have been when `look` or this last wrote ``v``: at its decision
     before this one, in the same hand. What cannot have changed since then is left as it stands.
     """
-    if s["reshuffled"] > 0:  # the pile is not what it was and a card or so
+    if s["reshuffled"] > 0 or rules["more_actions"]:  # the pile is not what it was and a card or so; other phases
         look(s, rules, seat, v)
         return
     players = np.int64(rules["players"])

@@ -12,7 +12,7 @@ from ginenv.deal import deal, new_game
 from ginenv.ledger import game_over
 from ginenv.melds import deadwood
 from ginenv.rules import PRESETS, Rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, new_states
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, n_actions, new_states
 from ginenv.step import step, write_mask
 from tests.reference import NaiveGameRules, NaiveRules
 
@@ -72,7 +72,19 @@ ODD: dict[str, Rules] = {
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
-ALL_RULES: dict[str, Rules] = PRESETS | ODD
+ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if not r.more_actions}
+"""The rules of the 108 actions."""
+MORE_RULES: dict[str, Rules] = {
+    "by hand": Rules(settle_by_hand=True, knock_limit=25),
+    "by hand, melds to 4, big gin": Rules(
+        settle_by_hand=True, longest_meld=4, knock_limit=40, big_gin=True, ranks=7, cards_dealt=7, undercut_ties=False
+    ),
+    "by hand, small": Rules(settle_by_hand=True, ranks=5, cards_dealt=6, big_gin=True, dead_stock=0, knock_limit=15),
+    "bluffs": Rules(illegal_knocks=True),
+    "bluffs by hand": Rules(illegal_knocks=True, settle_by_hand=True, oklahoma=True, spades_double=True, turn_limit=30),
+    "bluffs, new stock": Rules(illegal_knocks=True, ranks=5, cards_dealt=5, reshuffles=1, dead_stock=0, knock_limit=1),
+}
+"""Rules with more actions than these."""
 
 
 def naive_rules(rules: Rules) -> NaiveRules:
@@ -136,9 +148,9 @@ def meld_rich_pool(rng: random.Random) -> list[str]:
 # --- Positions ------------------------------------------------------------------------------------
 
 
-def legal_actions(s: np.void) -> list[int]:
-    """Return the legal action ids of a STATE."""
-    row = np.zeros(N_ACTIONS, dtype=np.int8)
+def legal_actions(s: np.void, n: int = N_ACTIONS) -> list[int]:
+    """Return the legal action ids of a STATE with ``n`` actions."""
+    row = np.zeros(n, dtype=np.int8)
     write_mask(s, row)
     return np.flatnonzero(row).tolist()
 
@@ -150,9 +162,9 @@ def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
         return rng.choice(legal)
     if ends:
         return rng.choice(ends)
-    if style == 2 and legal[0] >= DISCARD and rng.random() < 0.9:
+    if style == 2 and DISCARD <= legal[0] < KNOCK and rng.random() < 0.9:
         hand = int(s["hand"][s["seat"]])
-        return min(legal, key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
+        return min((a for a in legal if a < KNOCK), key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
     return rng.choice(legal)
 
 
@@ -164,7 +176,7 @@ def positions(rules: Rules, seed: int, hands: int) -> Iterator[np.void]:
     for n in range(hands):
         while s["phase"] != OVER_PHASE:
             yield s
-            step(s, record, choose(s, legal_actions(s), n % 3, rng))
+            step(s, record, choose(s, legal_actions(s, n_actions(rules)), n % 3, rng))
         yield s
         if game_over(s, record):
             new_game(s, record, seed + 1000 * (n + 1))

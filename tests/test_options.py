@@ -13,6 +13,7 @@ from ginenv.rules import rules
         ("modern", {"reshuffles": 1}, "rules: with reshuffles the stock is used up before .* dead_stock must be 0"),
         ("modern", {"reshuffles": None}, "rules: with reshuffles the stock is used up before .* dead_stock must be 0"),
         ("modern", {"reshuffles": -1}, "rules: reshuffles=-1 is out of range: 0 to 1000 is possible"),
+        ("straight", {"illegal_knocks": True}, "rules: straight gin has no knocks, so none can be illegal"),
         ("modern", {"first_dealer": "winner"}, "rules: first_dealer='winner' should be one of random, low, high"),
     ],
 )
