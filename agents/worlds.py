@@ -64,7 +64,7 @@ def sample_worlds(v, rules, model, key, hands, stocks):
         model: float64, shape (3,): see the module.
         key: Names the sample (`ginenv.rng`).
         hands: int64, shape (n,), written: the opponent's cards in each world, known ones included.
-        stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
+        stocks: uint8, shape (n, 54), written: the stocks, their tops at ``n_stock - 1``.
     """
     known, n_stock, longest = v["known"][1], np.int64(v["n_stock"]), rules["longest_meld"]
     cards = np.empty(ORDER, np.uint8)  # the opponent's hidden cards at the front, the stock behind them
@@ -120,7 +120,7 @@ def make_state(v, rules, hand, stock, s):
         v: A VIEW record of a hand in play.
         rules: A RULES record.
         hand: Mask of the opponent's cards, known ones included.
-        stock: uint8, shape (52,): the stock, its top at ``n_stock - 1``.
+        stock: uint8, shape (54,): the stock, its top at ``n_stock - 1``.
         s: A STATE record, overwritten.
     """
     for k in range(SEATS):

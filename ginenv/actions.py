@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import BIT, card, card_mask, card_text, cards_text, count
+from ginenv.cards import BIT, JOKER, card, card_mask, card_text, cards_text, count
 from ginenv.lay import MELD_NUMBER, MELDS
-from ginenv.melds import deadwood
 from ginenv.rules import Rules
 from ginenv.state import (
     ACCEPT,
     BIG_GIN,
     BLUFF,
     DISCARD,
+    DISCARD_JOKER,
     DONE,
     DRAW,
     KNOCK,
+    KNOCK_JOKER,
     LAY_ABOVE,
     LAY_BELOW,
     LAY_ON_SET,
@@ -32,6 +33,7 @@ from ginenv.state import (
     n_actions,
 )
 from ginenv.step import is_legal
+from ginenv.wild import deadwood_wild as deadwood
 
 _WORDS = {
     DRAW: "draw",
@@ -71,6 +73,9 @@ def action_text(action: int) -> str:
         return f"knock {card_text(action - KNOCK)}"
     if action < LAY_ON_SET:
         return f"meld {cards_text(int(MELDS[action - MELD]))}"
+    if action >= DISCARD_JOKER:
+        word = "knock" if action >= KNOCK_JOKER else "discard"
+        return f"{word} {card_text(JOKER + (action - DISCARD_JOKER) % 2)}"
     if action >= BLUFF:
         return f"bluff {card_text(action - BLUFF)}"
     first = max(place for place in _PLACES if place <= action)
@@ -100,7 +105,12 @@ def action_number(action: int | str | np.integer[Any]) -> int:
             return number
     try:
         if len(words) == 2 and lower[0] in _WITH_CARD:
-            return _WITH_CARD[lower[0]] + card(words[1])
+            number = card(words[1])
+            if number < JOKER:
+                return _WITH_CARD[lower[0]] + number
+            if lower[0] != "bluff":
+                return (DISCARD_JOKER if lower[0] == "discard" else KNOCK_JOKER) + number - JOKER
+            raise ValueError("jokers and bluffs do not go together (C8, I2)")
         if len(words) > 1 and lower[0] == "meld":
             meld = card_mask(" ".join(words[1:]))
             if meld not in MELD_NUMBER:
@@ -108,7 +118,10 @@ def action_number(action: int | str | np.integer[Any]) -> int:
             return MELD + MELD_NUMBER[meld]
         for first, place in _PLACES.items():
             if len(words) == 6 and lower[:2] == ["lay", "off"] and lower[3:] == place.split():
-                return first + card(words[2])
+                number = card(words[2])
+                if number >= JOKER:
+                    raise ValueError("a joker is laid off by the automatic settlement only (C8)")
+                return first + number
     except ValueError as error:
         raise ValueError(f"{action.strip()}: {error}") from None
     raise ValueError(f"{action.strip()!r} is not an action: write draw, take, pass, discard 7H, knock 7H or big gin")
@@ -208,14 +221,17 @@ def _reason(s: Any, rules: Rules, action: int) -> str:
             return "these rules have no big gin (H8)"
         left = deadwood(hand, rules.longest_meld)
         return f"leaves {left} deadwood, and all {count(hand)} cards must be melded (H8)"
-    number = action - (BLUFF if action >= BLUFF else KNOCK if action >= KNOCK else DISCARD)
+    if action >= DISCARD_JOKER:
+        number = JOKER + (action - DISCARD_JOKER) % 2
+    else:
+        number = action - (BLUFF if action >= BLUFF else KNOCK if action >= KNOCK else DISCARD)
     bit = int(BIT[number])
     if not hand & bit:
         return f"seat {int(s['seat'])} does not hold {card_text(number)}"
     if not int(s["discards"]) & bit:
         return "it was just taken from the discard pile (H4)"
     left = deadwood(hand & ~bit, rules.longest_meld)
-    if action >= BLUFF:
+    if BLUFF <= action < DISCARD_JOKER:
         if not rules.illegal_knocks:
             return "these rules have no knocks above the limit (I2)"
         return f"leaves {left} deadwood and is no bluff, the limit is {int(s['knock_limit'])}: knock instead (I2)"

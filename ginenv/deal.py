@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ginenv.cards import BIT, NO_CARD, POINTS
+from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
 from ginenv.jit import kernel
 from ginenv.rng import below, mix
 from ginenv.rules import FIRST_DEALERS
@@ -89,12 +89,17 @@ def deal(s, rules):
             order[n] = order[j]
             order[j] = suit * 13 + rank
             n += 1
+    for joker in range(2 if rules["jokers"] else 0):
+        j = below(key, n, n + 1)
+        order[n] = order[j]
+        order[j] = JOKER + joker
+        n += 1
     _deal_out(s, rules, n)
 
 
 @kernel
 def deal_deck(s, rules, deck):
-    """Deal from a given deck: uint8 cards, shape (ranks * suits,), the first card is dealt first."""
+    """Deal from a given deck: uint8, all cards of the rules, the first card is dealt first."""
     n = deck.shape[0]
     for i in range(n):
         s["order"][n - 1 - i] = deck[i]
@@ -194,13 +199,15 @@ def reshuffle(s, rules):
             s["known"][seat] = s["hand"][seat]
 
 
-def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4) -> list[int]:
+def shuffled_deck(
+    seed: int, hand_number: int, ranks: int = 13, suits: int = 4, jokers: bool = False
+) -> list[int]:
     """Return the deck that `deal` deals for a seed and a hand: card numbers, the first one is dealt first."""
     key = mix(seed, hand_number)
     order: list[int] = []
-    for suit in range(suits):
-        for rank in range(ranks):
-            j = int(below(key, len(order), len(order) + 1))
-            order.append(order[j] if j < len(order) else 0)
-            order[j] = suit * 13 + rank
+    cards = [suit * 13 + rank for suit in range(suits) for rank in range(ranks)]
+    for card in cards + ([JOKER, JOKER + 1] if jokers else []):
+        j = int(below(key, len(order), len(order) + 1))
+        order.append(order[j] if j < len(order) else 0)
+        order[j] = card
     return order[::-1]

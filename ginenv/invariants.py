@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import BIT, NO_CARD, count, total
+from ginenv.cards import BIT, JOKERS, NO_CARD, count, total
 from ginenv.jit import kernel
-from ginenv.melds import deadwood
+from ginenv.melds import deadwood as natural_deadwood
 from ginenv.rules import Rules
 from ginenv.state import (
     ANSWER_PHASE,
@@ -28,6 +28,7 @@ from ginenv.state import (
     UPCARD_PHASE,
     Kind,
 )
+from ginenv.wild import deadwood_wild
 
 BROKEN = (
     "",
@@ -78,6 +79,12 @@ def invariants(s: np.void, rules: Rules) -> None:
 
 
 @kernel
+def deadwood(hand, longest):
+    """Return the least deadwood, of a hand with jokers, too."""
+    return deadwood_wild(hand, longest) if hand & JOKERS != 0 else natural_deadwood(hand, longest)
+
+
+@kernel
 def broken_invariant(s, rules):
     """Return 0 when STATE ``s`` of a two-player game is sound, else a code: what it means stands in `BROKEN`."""
     phase, seat = s["phase"], s["seat"]
@@ -116,7 +123,7 @@ def _broken_cards(s, rules):
     n = n_stock + n_pile + count(mine) + count(yours)
     if count(everywhere) != n:
         return 3
-    if everywhere & ~rules["deck"] != 0 or n != rules["ranks"] * rules["suits"] - (1 if knocked else 0):
+    if everywhere & ~rules["deck"] != 0 or n != count(rules["deck"]) - (1 if knocked else 0):
         return 4
     eleven = seat if phase == DISCARD_PHASE else s["knocker"] if big else NO_SEAT
     for k in range(2):

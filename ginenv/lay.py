@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import BIT, LANE, N_CARDS, count, dense, total
+from ginenv.cards import BIT, JOKER, LANE, N_CARDS, count, dense, total
 from ginenv.jit import kernel
 from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, is_set, run_from, suits_of
 from ginenv.scoring import score_knock
@@ -22,7 +22,9 @@ from ginenv.state import (
     ANSWER_PHASE,
     ARRANGE_PHASE,
     BLUFF,
+    DISCARD_JOKER,
     DONE,
+    KNOCK_JOKER,
     LAY_ABOVE,
     LAY_BELOW,
     LAY_ON_SET,
@@ -96,6 +98,10 @@ def is_legal_lay(s, action):
     """Return whether ``action``, one behind the 108 of every game, is legal for the seat to act."""
     if action >= N_ALL_ACTIONS:
         return False
+    if action >= KNOCK_JOKER:
+        return s["knocks"] & BIT[JOKER + action - KNOCK_JOKER] != 0
+    if action >= DISCARD_JOKER:
+        return s["discards"] & BIT[JOKER + action - DISCARD_JOKER] != 0
     if action >= BLUFF:
         return s["bluffs"] & BIT[action - BLUFF] != 0
     if action >= DONE:
@@ -122,6 +128,9 @@ def write_lays(s, mask):
         mask[LAY_ABOVE + card] = (above >> card) & 1
         mask[LAY_BELOW + card] = (below >> card) & 1
         mask[BLUFF + card] = (bluffs >> card) & 1
+    for i in range(2):
+        mask[DISCARD_JOKER + i] = s["discards"] & BIT[JOKER + i] != 0
+        mask[KNOCK_JOKER + i] = s["knocks"] & BIT[JOKER + i] != 0
     for i in range(3):
         mask[DONE + i] = (s["choices"] >> (4 + i)) & 1
 

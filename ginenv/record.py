@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ginenv.actions import action_number, action_text
-from ginenv.cards import NO_CARD, card, card_list, card_text, cards_text, deck_mask
+from ginenv.cards import BIT, NO_CARD, card, card_list, card_text, cards_text
 from ginenv.hands import HandResult
 from ginenv.rng import checked_seed
 from ginenv.rules import PRESETS, Rules
@@ -340,7 +340,7 @@ class _Deal:
             value = value.rstrip(".… ")
         cards = card_list(value)
         for c in cards:
-            if c % 13 >= rules.ranks or c // 13 >= rules.suits:
+            if not rules.deck & int(BIT[c]):
                 raise ValueError(f"{card_text(c)} is not in the deck of these rules")
             for other, before in self.parts.items():
                 if c in before:
@@ -358,7 +358,7 @@ class _Deal:
             if record.seed is None:
                 raise RecordError(hand.line, "the hand has no cards, and the record has no seed")
             return
-        deck_cards = card_list(deck_mask(rules.ranks, rules.suits))
+        deck_cards = card_list(rules.deck)
         deck = self.parts.get("deck")
         if deck is None:
             hands = [f"cards {seat}" for seat in range(rules.players)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
+from ginenv.cards import JOKER, NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
 from ginenv.hands import Settlement, arrange, settlement
 from ginenv.lay import table_melds
 from ginenv.melds import MAX_MELDS
@@ -268,6 +268,8 @@ _SIGNS = "♠♥♦♣"
 
 def _face(card: int) -> tuple[str, int, str]:
     """Return a card's rank as printed, its suit (0-3) and colour."""
+    if card >= JOKER:
+        return "*", 0, _BLACK
     rank, suit = RANKS[card % 13], card // 13
     return ("10" if rank == "T" else rank), suit, (_RED if SUITS[suit] in "HD" else _BLACK)
 

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ginenv.cards import deck_mask
+from ginenv.cards import JOKERS, count, deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
 FIRST_DEALERS = ("random", "low", "high")
-MORE_ACTIONS = ("settle_by_hand", "illegal_knocks")
+MORE_ACTIONS = ("jokers", "settle_by_hand", "illegal_knocks")
 """Options that bring actions of their own."""
 NO_END = 1 << 30
 """Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
@@ -61,6 +61,7 @@ RULES = np.dtype(
                 "settle_by_hand",
                 "illegal_knocks",
                 "more_actions",
+                "jokers",
             ]
         ),
     ],
@@ -87,6 +88,7 @@ class Rules:
     players: int = _rule(2, "H1", "players at the table")
     ranks: int = _rule(13, "C1", "ranks in the deck, from the ace up")
     suits: int = _rule(4, "C1", "suits in the deck")
+    jokers: bool = _rule(False, "C8", "two jokers in the deck, wild in melds, 20 points as deadwood")
     cards_dealt: int = _rule(10, "H1", "cards in a hand")
     longest_meld: int = _rule(13, "C6", "most cards in a meld, layoffs included (13: no limit)")
     knock_limit: int = _rule(10, "H6", "most deadwood to knock with")
@@ -145,15 +147,26 @@ class Rules:
         self._check_sense()
 
     def _check_sense(self) -> None:
-        deck, needed = self.ranks * self.suits, self.players * self.cards_dealt + 1 + self.dead_stock
+        deck, needed = count(self.deck), self.players * self.cards_dealt + 1 + self.dead_stock
         if deck <= needed:
             raise ValueError(
-                f"rules: a deck of {self.ranks} ranks × {self.suits} suits = {deck} cards is too small: "
+                f"rules: a deck of {self.ranks} ranks × {self.suits} suits{' and two jokers' * self.jokers} = {deck} "
+                "cards is too small: "
                 f"{self.players} hands of {self.cards_dealt}, the upcard and a stock of more than "
                 f"{self.dead_stock} need {needed + 1}"
             )
         if (self.target is None) == (self.hands is None):
             raise ValueError("rules: a game ends by its target or by its number of hands: set just one of them")
+        if self.jokers:
+            if self.name in ("eaai", "openspiel"):
+                raise ValueError(f"rules: {self.name} plays another program's game, which has no jokers: jokers=false")
+            for option, why in (
+                ("oklahoma", "a joker as the upcard would set no knock limit"),
+                ("settle_by_hand", "melds with jokers are laid down by the automatic settlement only"),
+                ("illegal_knocks", "there is no action to bluff with a joker"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: jokers do not go with {option}: {why}")
         if self.reshuffles != 0 and self.dead_stock != 0:
             raise ValueError(
                 "rules: with reshuffles the stock is used up before the discards become a new one: dead_stock must be 0"
@@ -171,6 +184,11 @@ class Rules:
             raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
 
     @property
+    def deck(self) -> int:
+        """The mask of the whole deck (C1, C8)."""
+        return deck_mask(self.ranks, self.suits) | (JOKERS if self.jokers else 0)
+
+    @property
     def more_actions(self) -> str:
         """The first option that has actions behind the 108 that every game has (`ginenv.state`); empty for none."""
         return next((name for name in MORE_ACTIONS if getattr(self, name)), "")
@@ -184,7 +202,7 @@ class Rules:
             if name == "more_actions":
                 row[name] = self.more_actions != ""
             elif name == "deck":
-                row[name] = deck_mask(self.ranks, self.suits)
+                row[name] = self.deck
             elif name == "shutout":
                 row[name] = SHUTOUTS.index(self.shutout)
             elif name == "next_dealer":
@@ -322,7 +340,5 @@ def _parse_value(name: str, text: str) -> Any:
 def refuse_more_actions(rules: Rules, who: str) -> None:
     """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
     if rules.more_actions:
-        raise ValueError(
-            f"rules: {rules.more_actions} has actions that {who} cannot play: there are ginenv.Table, gin_rummy_v0, "
-            "GinRummy-v0 with one learner, and gin play for it"
-        )
+        others = "" if rules.jokers else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
+        raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")

@@ -6,8 +6,9 @@ import numpy as np
 
 from ginenv.cards import count, total
 from ginenv.jit import kernel
-from ginenv.melds import arrange, deadwood, defend
+from ginenv.melds import MAX_MELDS, arrange, deadwood, defend
 from ginenv.state import NO_SEAT, Kind
+from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 _KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
     int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD)
@@ -23,6 +24,22 @@ def score_knock(knocker_deadwood, defender_deadwood, rules):
     if undercut:
         return _UNDERCUT, knocker_deadwood - defender_deadwood + np.int64(rules["undercut_bonus"])
     return _KNOCK, defender_deadwood - knocker_deadwood
+
+
+@kernel
+def _settle_wild(knocker, defender, deck, rules, melds):
+    """Do as `settle_hands` where there are jokers (C8); the melds are always chosen."""
+    longest = rules["longest_meld"]
+    spans, laid = np.zeros(MAX_MELDS, np.int64), np.zeros(MAX_MELDS, np.int64)
+    own = arrange_wild(knocker, deck, longest, melds, spans)
+    if own == 0:
+        loose = deadwood_wild(defender, longest)
+        if count(knocker) > rules["cards_dealt"]:
+            return _BIG_GIN, rules["big_gin_bonus"] + loose, 0, loose, 0
+        return _GIN, rules["gin_bonus"] + loose, 0, loose, 0
+    loose = defend_wild(defender, melds, spans, longest, laid)
+    kind, points = score_knock(own, loose, rules)
+    return kind, points, own, loose, laid[0] | laid[1] | laid[2]
 
 
 @kernel
@@ -42,6 +59,8 @@ def settle_hands(knocker, defender, deck, rules, melds):
         knocker except for an undercut; ``laid`` is the mask of the cards laid off.
     """
     longest = rules["longest_meld"]
+    if rules["jokers"]:
+        return _settle_wild(knocker, defender, deck, rules, melds)
     if melds[0] == 0:
         knocker_deadwood = arrange(knocker, deck, longest, melds)
     else:

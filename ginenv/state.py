@@ -2,8 +2,8 @@
 
 Only `ginenv.deal` and `ginenv.step` write a STATE; agents never see one (`ginenv.view`). It has room for six seats;
 two-player rules use the first two. All cards that nobody holds lie in ``order``: the stock at its low end (top at
-``n_stock - 1``), the discard pile at its high end (top at ``52 - n_pile``, so the pile grows downwards). The two never
-meet, since they hold 52 cards at the most.
+``n_stock - 1``), the discard pile at its high end (top at ``ORDER - n_pile``: it grows downwards). The two never
+meet, since they hold 54 cards at the most.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ginenv.rules import Rules
 SEATS = 6
 RING = 64
 """Turns of the present hand that STATE remembers, the last ones of a longer hand."""
-ORDER = 52
+ORDER = 54
+"""Room for all cards that nobody holds, two jokers among them."""
 
 STATE = np.dtype(
     [
@@ -121,7 +122,9 @@ DONE = 593  # nothing more to lay down or off
 ACCEPT = 594  # a knock above the limit is to count (I2)
 REFUSE = 595  # it is not: the offender plays on
 BLUFF = 596  # + card: discard it face down and knock although too much deadwood is left (I2)
-N_ALL_ACTIONS = 648
+DISCARD_JOKER = 648  # + 0 or 1: discard that joker (C8)
+KNOCK_JOKER = 650  # + 0 or 1: discard it face down and knock
+N_ALL_ACTIONS = 652
 """Size of the action space and the masks where rules have more actions (`n_actions`)."""
 
 # For kernels, which want plain numbers.

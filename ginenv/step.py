@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ginenv.cards import BIT, NO_CARD, SPREAD, dense, total
+from ginenv.cards import BIT, JOKER, NO_CARD, SPREAD, dense, total
 from ginenv.deal import reshuffle
 from ginenv.jit import kernel
 from ginenv.lay import MELDS, is_legal_lay, put_card, put_meld, write_lays
@@ -19,12 +19,14 @@ from ginenv.state import (
     BLUFF,
     DEFEND_PHASE,
     DISCARD,
+    DISCARD_JOKER,
     DISCARD_PHASE,
     DONE,
     DRAW,
     DRAW_PHASE,
     FROM_PILE,
     KNOCK,
+    KNOCK_JOKER,
     LAY_ON_SET,
     MELD,
     N_ACTIONS,
@@ -36,6 +38,7 @@ from ginenv.state import (
     RING,
     TAKE,
 )
+from ginenv.wild import deadwood_wild, knock_discards_wild
 
 
 @kernel
@@ -86,24 +89,33 @@ def step(s, rules, action):
     elif action <= TAKE:
         _draw(s, rules, action == TAKE)
     elif action == BIG_GIN or action >= KNOCK:
-        if action >= KNOCK:
-            card = action - KNOCK
-            s["hand"][s["seat"]] &= ~BIT[card]  # the discard of a knock goes face down: nobody sees it (H5)
-            s["known"][s["seat"]] &= ~BIT[card]
-        if rules["settle_by_hand"]:
-            _begin_arranging(s, s["knock_limit"] if action >= KNOCK else 0)
-            return
-        settle(s, rules, s["seat"])
-        _end(s, rules)
+        _knock(s, rules, action - KNOCK if action >= KNOCK else NO_CARD)
     else:
         _discard(s, rules, action - DISCARD)
+
+
+@kernel
+def _knock(s, rules, card):
+    """Knock with a discard, or declare big gin without one (`NO_CARD`)."""
+    if card != NO_CARD:
+        s["hand"][s["seat"]] &= ~BIT[card]  # the discard of a knock goes face down: nobody sees it (H5)
+        s["known"][s["seat"]] &= ~BIT[card]
+    if rules["settle_by_hand"]:
+        _begin_arranging(s, s["knock_limit"] if card != NO_CARD else 0)
+        return
+    settle(s, rules, s["seat"])
+    _end(s, rules)
 
 
 @kernel
 def _step_more(s, rules, action):
     """Play an action that only rules with more actions have."""
     seat = s["seat"]
-    if action >= BLUFF:
+    if action >= KNOCK_JOKER:
+        _knock(s, rules, JOKER + action - KNOCK_JOKER)
+    elif action >= DISCARD_JOKER:
+        _discard(s, rules, JOKER + action - DISCARD_JOKER)
+    elif action >= BLUFF:
         _bluff(s, rules, action - BLUFF)
     elif action in (ACCEPT, REFUSE):
         _answer(s, rules, action == ACCEPT)
@@ -236,9 +248,13 @@ def _draw(s, rules, take):
         discards &= ~BIT[card]  # H4
     s["phase"] = DISCARD_PHASE
     s["discards"] = discards
-    now = deadwood(hand, rules["longest_meld"])
+    if rules["jokers"]:
+        now = deadwood_wild(hand, rules["longest_meld"])
+        s["knocks"] = knock_discards_wild(hand, discards, s["knock_limit"], rules["longest_meld"])
+    else:
+        now = deadwood(hand, rules["longest_meld"])
+        s["knocks"] = knock_discards(hand, now, discards, s["knock_limit"], rules["longest_meld"])
     s["mid_deadwood"] = now
-    s["knocks"] = knock_discards(hand, now, discards, s["knock_limit"], rules["longest_meld"])
     big = rules["big_gin"] and now == 0
     s["choices"] = (1 << BIG_GIN) if big else 0
     if rules["illegal_knocks"]:

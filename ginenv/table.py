@@ -19,7 +19,7 @@ import numpy as np
 
 from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
-from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
+from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text
 from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import KINDS, HandResult, layoffs_of, settlement
 from ginenv.lay import MELDS
@@ -364,7 +364,8 @@ class Table:
         self._plays: list[Play] = []
         self._stocks: list[NewStock] = []
         if deck is None:
-            self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), self._rules.ranks, self._rules.suits)
+            r = self._rules
+            self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), r.ranks, r.suits, r.jokers)
             deal(self._s, self._rules.record)
         else:
             self._deck = deck
@@ -420,7 +421,7 @@ class Table:
         if isinstance(deck, (int, np.integer)):
             raise ValueError("deck: a mask has no order: give text or card numbers")
         cards = card_list(deck)
-        wanted = card_list(deck_mask(self._rules.ranks, self._rules.suits))
+        wanted = card_list(self._rules.deck)
         strange = [c for c in cards if c not in wanted]
         if strange:
             raise ValueError(f"deck: {cards_text(strange)} is not in the deck of these rules")

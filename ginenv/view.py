@@ -259,7 +259,7 @@ def sample_hidden(v, key, hands, stock):
         v: A VIEW record of a hand in play.
         key: Names the sample (`ginenv.rng`).
         hands: int64, shape (6,), written: the cards of each relative seat, own and known ones included.
-        stock: uint8, shape (52,), written: the stock, its top at ``n_stock - 1``.
+        stock: uint8, shape (54,), written: the stock, its top at ``n_stock - 1``.
     """
     cards = np.empty(ORDER, np.uint8)
     n = 0

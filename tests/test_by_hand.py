@@ -124,7 +124,7 @@ def test_H9_the_knocker_chooses_the_melds_and_must_stay_within_the_limit():
     with pytest.raises(IllegalAction, match="the knocker never lays off"):
         t.step("lay off 8D above a run")
     play(t, "meld JS QS KS", "meld 6H 7H 8H")
-    assert cards(int(t.view(0)["known"][1])) == set("JS QS KS 6H 7H 8H".split())  # what is laid down is seen, no more
+    assert cards(int(t.view(0)["known"][1])) == {"JS", "QS", "KS", "6H", "7H", "8H"}  # what is laid down is seen, no more
     play(t, "meld 4H 4D 4C")
     assert texts(t) == ["done"]
 

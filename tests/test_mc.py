@@ -17,7 +17,7 @@ from ginenv.cards import BIT
 from ginenv.deal import new_game
 from ginenv.melds import deadwood
 from ginenv.rules import PRESETS
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, OVER_PHASE, new_states
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
 from tests.common import ALL_RULES, legal_actions, positions
@@ -124,7 +124,7 @@ def test_the_worlds_are_of_both_kinds_and_fit_what_each_would_have_done():
     agent, v = make("mc:patient=0.25"), np.zeros(1, dtype=VIEW)
     hands, stocks, patient = (
         np.zeros(64, dtype=np.int64),
-        np.zeros((64, 52), dtype=np.uint8),
+        np.zeros((64, ORDER), dtype=np.uint8),
         np.zeros(64, dtype=np.int8),
     )
     low = Counter()

@@ -58,7 +58,7 @@ def compare_hand(s: np.void, naive: Reference) -> None:
     for seat in (0, 1):
         assert cards(int(s["hand"][seat])) == naive.hands[seat]
     stock = [DECK[c] for c in s["order"][: s["n_stock"]][::-1]]
-    pile = [DECK[c] for c in s["order"][52 - s["n_pile"] :][::-1]]
+    pile = [DECK[c] for c in s["order"][ORDER - s["n_pile"] :][::-1]]
     assert stock == naive.stock
     assert pile == naive.pile[: len(pile)]  # the oracle puts the face-down card of a knock on the pile
 
@@ -227,7 +227,7 @@ def test_H3_draw_one_and_discard_one():
     assert legal_words(s) == {f"discard {c}" for c in [*FIRST.split(), "TD"]}
     play(s, "discard QS")
     assert len(cards(int(s["hand"][1]))) == 10
-    assert DECK[s["order"][52 - s["n_pile"]]] == "QS"
+    assert DECK[s["order"][ORDER - s["n_pile"]]] == "QS"
 
 
 def test_H4_the_card_just_taken_may_not_be_discarded():

@@ -1,0 +1,103 @@
+"""Jokers (C8): the engine against an oracle that tries everything, longest melds and layoffs included."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from ginenv.cards import card_mask, cards_text, deck_mask
+from ginenv.wild import arrange_wild, deadwood_wild, defend_wild, knock_discards_wild
+from tests.common import DECK, meld_rich_pool
+from tests.naive_jokers import JOKERS, best_defence, is_meld, least_deadwood, value
+
+FULL = deck_mask() | card_mask("*1 *2")
+
+
+def hand_of(rng: random.Random, n: int, pool: list[str] | None = None) -> list[str]:
+    """Return ``n`` cards with one or two jokers, the others near each other."""
+    jokers = list(JOKERS[: rng.choice((1, 2, 2))])
+    return jokers + rng.sample(pool or meld_rich_pool(rng), n - len(jokers))
+
+
+def arranged(hand: list[str], longest: int) -> tuple[int, list[list[str]], list[list[str]]]:
+    melds, spans = np.full(3, -7, np.int64), np.full(3, -7, np.int64)
+    left = arrange_wild(card_mask(hand), FULL, longest, melds, spans)
+    texts = [(cards_text(int(m)).split(), cards_text(int(s)).split()) for m, s in zip(melds, spans, strict=True) if m]
+    return int(left), [m for m, _ in texts], [s for _, s in texts]
+
+
+@pytest.mark.parametrize(
+    ("hand", "least"),
+    [
+        ("*1 *2 7H KD", 7),  # two jokers and one card are a meld
+        ("*1 *2 KD QC", 10),
+        ("*1 AS KS QD", 41),  # never round the corner: of KS QD AS no two go with a joker
+        ("*1 QS KS AD", 1),
+        ("*1 7S 7H 7D 7C", 7),  # a set has four cards at most …
+        ("*1 7S 7H 7D 7C 8C", 0),  # … but 7C 8C and the joker are a run
+        ("7H *1 9H TH *2 QH", 0),
+        ("*1", 20),
+        ("*1 *2", 40),
+    ],
+)
+def test_C8_jokers_are_wild_in_melds_and_20_points_as_deadwood(hand, least):
+    assert deadwood_wild(card_mask(hand), 13) == least == least_deadwood(hand.split())
+
+
+@pytest.mark.parametrize("longest", range(3, 14))
+def test_C8_C5_C6_least_deadwood_and_arrangements_against_the_oracle(longest):
+    rng = random.Random(longest)
+    for _ in range(25):
+        hand = hand_of(rng, rng.choice((6, 8, 9)))
+        least = least_deadwood(hand, longest)
+        assert deadwood_wild(card_mask(hand), longest) == least, hand
+        left, melds, spans = arranged(hand, longest)
+        loose = set(hand).difference(*melds)
+        assert left == least == sum(map(value, loose))
+        assert sum(map(len, melds)) + len(loose) == len(hand)  # no card twice
+        for meld, span in zip(melds, spans, strict=True):
+            assert is_meld(meld, longest)
+            assert not span or (len(span) == len(meld) and {c for c in meld if c not in JOKERS} <= set(span))
+
+
+def test_C8_C5_hands_of_eleven_cards():
+    rng = random.Random(11)
+    for _ in range(25):
+        hand = hand_of(rng, 11, None if rng.random() < 0.7 else DECK)
+        assert deadwood_wild(card_mask(hand), 13) == least_deadwood(hand)
+
+
+def test_C8_H6_discards_of_a_knock():
+    rng = random.Random(6)
+    for _ in range(25):
+        hand = hand_of(rng, 8)
+        limit = rng.choice((0, 5, 10, 30))
+        found = cards_text(int(knock_discards_wild(card_mask(hand), card_mask(hand), limit, 13))).split()
+        assert set(found) == {c for c in hand if least_deadwood(set(hand) - {c}) <= limit}
+
+
+@pytest.mark.parametrize("longest", [3, 4, 5, 7, 13])
+def test_C8_H9_H10_layoffs_against_the_oracle(longest):
+    rng = random.Random(100 + longest)
+    laid_any = 0
+    for n in range(30):
+        pool = meld_rich_pool(rng)
+        jokers = list(JOKERS)
+        rng.shuffle(jokers)
+        mine = jokers[: n % 3]
+        knocker = mine + rng.sample(pool, 9 - len(mine))
+        theirs = [j for j in JOKERS if j not in mine][: rng.randrange(3)]
+        near = [c for c in pool if c not in knocker]
+        defender = theirs + rng.sample(near, min(len(near), 7 - len(theirs)))
+        melds, spans, laid = (np.zeros(3, np.int64) for _ in range(3))
+        arrange_wild(card_mask(knocker), FULL, longest, melds, spans)
+        left = defend_wild(card_mask(defender), melds, spans, longest, laid)
+        _, on_table, their_spans = arranged(knocker, longest)
+        want = best_defence(defender, on_table, their_spans, longest)
+        assert left == want, (knocker, defender, on_table)
+        gone = cards_text(int(laid[0] | laid[1] | laid[2])).split()
+        assert least_deadwood(set(defender) - set(gone), longest) == left
+        laid_any += bool(gone)
+    assert longest == 3 or laid_any > 5
