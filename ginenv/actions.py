@@ -202,6 +202,8 @@ def _reason(s: Any, rules: Rules, action: int) -> str:
         return "the hand is over"
     if phase > Phase.OVER:
         return _reason_settling(s, rules, phase, action)
+    if MELD <= action < BLUFF and rules.open_table and phase == Phase.DISCARD and action < DONE:
+        return _reason_laying(s, rules, action)
     if MELD <= action < BLUFF:
         return "nothing is laid down or answered before a knock"
     if phase == Phase.UPCARD:
@@ -231,11 +233,34 @@ def _reason(s: Any, rules: Rules, action: int) -> str:
     if not int(s["discards"]) & bit:
         return "it was just taken from the discard pile (H4)"
     left = deadwood(hand & ~bit, rules.longest_meld)
+    if rules.open_table and hand == bit:
+        return "it is the last card: discard it and go out (V8)"
     if BLUFF <= action < DISCARD_JOKER:
         if not rules.illegal_knocks:
             return "these rules have no knocks above the limit (I2)"
         return f"leaves {left} deadwood and is no bluff, the limit is {int(s['knock_limit'])}: knock instead (I2)"
     return f"leaves {left} deadwood, the limit is {int(s['knock_limit'])} (H6)"
+
+
+def _reason_laying(s: Any, rules: Rules, action: int) -> str:
+    loose, seat = int(s["loose"]), int(s["seat"])
+    if action < LAY_ON_SET:
+        meld = int(MELDS[action - MELD])
+        if meld & ~loose:
+            return f"seat {seat} has no {cards_text(meld & ~loose)} to lay down"
+    else:
+        number = (action - LAY_ON_SET) % 52
+        if not loose & int(BIT[number]):
+            return f"seat {seat} has no {card_text(number)} to lay off"
+        sets, runs, starts = (int(s[name]) for name in ("sets", "runs", "starts"))
+        bit = int(BIT[number])
+        if action < LAY_ABOVE:
+            fits = any(sets & int(BIT[number % 13 + 13 * suit]) for suit in range(4))
+        else:
+            fits = not bit & runs and bool((runs << 1 if action < LAY_BELOW else starts >> 1) & bit)
+        if not fits:
+            return "no meld on the table takes it there (V8)"
+    return "only the card just taken would be left, which may not be discarded (H4)"
 
 
 def _reason_settling(s: Any, rules: Rules, phase: Phase, action: int) -> str:

@@ -156,6 +156,7 @@ def _deal_out(s, rules, n):
     s["bound"] = 0
     s["longest"] = rules["longest_meld"]
     s["down"] = NO_CARD
+    s["opened"] = 0
     s["turn"] = 0
     s["phase"] = UPCARD_PHASE
     s["seat"] = non_dealer
@@ -199,9 +200,7 @@ def reshuffle(s, rules):
             s["known"][seat] = s["hand"][seat]
 
 
-def shuffled_deck(
-    seed: int, hand_number: int, ranks: int = 13, suits: int = 4, jokers: bool = False
-) -> list[int]:
+def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4, jokers: bool = False) -> list[int]:
     """Return the deck that `deal` deals for a seed and a hand: card numbers, the first one is dealt first."""
     key = mix(seed, hand_number)
     order: list[int] = []

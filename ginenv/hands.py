@@ -181,9 +181,7 @@ def settlement(knocker: int, defender: int, rules: Rules, melds: np.ndarray, mul
         multiplier: Of the points (V1).
     """
     melds = melds.copy()
-    kind, points, own, other, laid = settle_hands(
-        knocker, defender, rules.deck, rules.record, melds
-    )
+    kind, points, own, other, laid = settle_hands(knocker, defender, rules.deck, rules.record, melds)
     rest = arrange(defender & ~int(laid), rules)
     return Settlement(
         kind=KINDS[Kind(kind)],

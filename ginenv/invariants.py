@@ -64,8 +64,8 @@ BROKEN = (
 )
 """What `broken_invariant`'s codes mean."""
 
-_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
-    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD)
+_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD, _OUT = (
+    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD, Kind.OUT)
 )
 
 
@@ -97,6 +97,8 @@ def broken_invariant(s, rules):
         return _broken_result(s, rules)
     if phase > OVER_PHASE:
         return _broken_settlement(s, rules)
+    if rules["open_table"] and phase == DISCARD_PHASE:
+        return _broken_turn_open(s, rules)
     return _broken_decision(s, rules)
 
 
@@ -114,19 +116,24 @@ def _broken_cards(s, rules):
     for i in range(n_stock):
         stock |= BIT[s["order"][i]]
     mine, yours = s["hand"][0], s["hand"][1]
-    everywhere = pile | stock | mine | yours
+    table = s["sets"] | s["runs"] if rules["open_table"] else 0
+    everywhere = pile | stock | mine | yours | table
     # Once a knock's discard lies face down, one card is nowhere.
     big = s["kind"] == _BIG_GIN
     if phase in (ARRANGE_PHASE, DEFEND_PHASE):
         big = s["knocker"] <= 1 and count(s["hand"][s["knocker"]]) > rules["cards_dealt"]
     knocked = phase >= OVER_PHASE and s["kind"] != _DEAD and not big
-    n = n_stock + n_pile + count(mine) + count(yours)
+    n = n_stock + n_pile + count(mine) + count(yours) + count(table)
+    if rules["open_table"] and s["kind"] == _OUT:  # by a discard face down, or without one
+        knocked = n != count(rules["deck"])
     if count(everywhere) != n:
         return 3
     if everywhere & ~rules["deck"] != 0 or n != count(rules["deck"]) - (1 if knocked else 0):
         return 4
     eleven = seat if phase == DISCARD_PHASE else s["knocker"] if big else NO_SEAT
     for k in range(2):
+        if rules["open_table"] and count(s["hand"][k]) <= rules["cards_dealt"] + (1 if k == eleven else 0):
+            continue
         if count(s["hand"][k]) != rules["cards_dealt"] + (1 if k == eleven else 0):
             return 5
     known0, known1 = s["known"][0], s["known"][1]
@@ -134,10 +141,10 @@ def _broken_cards(s, rules):
         return 6
     public = s["thrown"][0] | s["thrown"][1] | BIT[s["upcard"]]
     if s["reshuffled"] > 0 or rules["more_actions"]:  # hands were told by what was missing (H12), or lay open
-        public |= known0 | known1
+        public |= known0 | known1 | table
     if s["reshuffled"] > 0 and count(pile) == 0 and phase in (UPCARD_PHASE, DRAW_PHASE):
         return 7
-    gone = public & ~(pile | known0 | known1)
+    gone = public & ~(pile | known0 | known1 | table)
     if (pile | known0 | known1) & ~public != 0 or (s["reshuffled"] == 0 and count(gone) > (1 if knocked else 0)):
         return 7
     if (s["refused"][0] | s["refused"][1]) & ~public != 0:
@@ -148,7 +155,8 @@ def _broken_cards(s, rules):
         return 9
     if phase <= DISCARD_PHASE:
         bluffs = s["discards"] & ~s["knocks"] if rules["illegal_knocks"] else 0
-        if s["loose"] != 0 or s["bluffs"] != bluffs or s["down"] != NO_CARD:
+        loose = s["hand"][seat] if rules["open_table"] and phase == DISCARD_PHASE else 0
+        if s["loose"] != loose or s["bluffs"] != bluffs or s["down"] != NO_CARD:
             return 29
     to_draw = phase in (DRAW_PHASE, UPCARD_PHASE)
     if n_stock < rules["dead_stock"] + (1 if to_draw else 0):
@@ -163,7 +171,8 @@ def _broken_decision(s, rules):
     """Check what is legal in a hand in play."""
     phase, seat, turn = s["phase"], s["seat"], np.int64(s["turn"])
     hand, drawn, discards, knocks = s["hand"][seat], s["drawn"], s["discards"], s["knocks"]
-    if s["kind"] != 0 or s["winner"] != NO_SEAT or s["knocker"] != NO_SEAT or s["laid"] != 0 or s["melds"][0] != 0:
+    laid = s["laid"] != 0 and not rules["open_table"]
+    if s["kind"] != 0 or s["winner"] != NO_SEAT or s["knocker"] != NO_SEAT or laid or s["melds"][0] != 0:
         return 19
     if s["points"][0] != 0 or s["points"][1] != 0:
         return 19
@@ -211,6 +220,31 @@ def _broken_decision(s, rules):
         todo &= todo - 1
     big = rules["big_gin"] != 0 and now == 0
     return 0 if s["choices"] == ((1 << BIG_GIN) if big else 0) else 17
+
+
+@kernel
+def _broken_turn_open(s, rules):
+    """Check what is legal in mid-turn at the open table (V8)."""
+    hand, discards, knocks = s["hand"][s["seat"]], s["discards"], s["knocks"]
+    if s["kind"] != 0 or s["winner"] != NO_SEAT or s["knocker"] != NO_SEAT:
+        return 19
+    wanted = hand
+    if s["taken"] and not rules["discard_taken"]:
+        wanted &= ~BIT[s["drawn"]]
+    if discards != wanted or discards == 0:
+        return 14
+    if s["mid_deadwood"] != deadwood(hand, rules["longest_meld"]):
+        return 15
+    if knocks & ~discards != 0 or (knocks != 0 and count(hand) < 2):
+        return 16
+    todo = discards
+    while todo != 0 and count(hand) > 1:
+        bit = todo & -todo
+        todo &= todo - 1
+        low = deadwood(hand & ~bit, rules["longest_meld"]) <= s["knock_limit"]
+        if low != (knocks & bit != 0):
+            return 16
+    return 0 if s["choices"] == 0 else 17
 
 
 @kernel
@@ -263,7 +297,7 @@ def _broken_result(s, rules):
         return 17
     if s["drawn"] != NO_CARD or s["taken"] != 0 or s["mid_deadwood"] != 0:
         return 12
-    if kind < _KNOCK or kind > _DEAD:
+    if kind < _KNOCK or kind > _OUT or (kind > _DEAD and not rules["open_table"]):
         return 20
     for k in range(2):
         if s["scores"][k] < s["points"][k] or (s["boxes"][k] == 0 and s["scores"][k] != 0):
@@ -281,19 +315,25 @@ def _broken_result(s, rules):
             return 20
         if s["points"][0] != 0 or s["points"][1] != 0 or s["deadwood"][0] != 0 or s["deadwood"][1] != 0:
             return 21
-        if s["laid"] != 0 or s["melds"][0] != 0:
+        if (s["laid"] != 0 and not rules["open_table"]) or s["melds"][0] != 0:
             return 21
         if s["turn"] >= rules["turn_limit"]:
             return 0
         if s["n_stock"] > rules["dead_stock"]:
             return 21
-        return 0 if s["reshuffled"] >= rules["reshuffles"] else 28
+        return 0 if s["reshuffled"] >= rules["reshuffles"] or s["n_pile"] < 2 else 28
     if knocker > 1 or knocker != s["seat"] or winner != (1 - knocker if kind == _UNDERCUT else knocker):
         return 20
     if s["boxes"][winner] == 0 or s["points"][1 - winner] != 0:
         return 20
     defender = 1 - knocker
     own, other = np.int64(s["deadwood"][knocker]), np.int64(s["deadwood"][defender])
+    if kind == _OUT:
+        if s["hand"][knocker] != 0 or own != 0 or other != total(s["hand"][defender]):
+            return 25
+        doubled = rules["rummy_doubles"] and (s["opened"] >> knocker) & 1 == 0
+        points = (other + rules["gin_bonus"]) * (2 if doubled else 1)
+        return 0 if s["points"][knocker] == points else 26
     melded = 0
     for i in range(3):
         if melded & s["melds"][i] != 0:

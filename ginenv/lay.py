@@ -23,6 +23,7 @@ from ginenv.state import (
     ARRANGE_PHASE,
     BLUFF,
     DISCARD_JOKER,
+    DISCARD_PHASE,
     DONE,
     KNOCK_JOKER,
     LAY_ABOVE,
@@ -78,7 +79,23 @@ def layoffs(s):
         if count(run) >= longest:  # C6
             above &= ~(run << 1)
             below &= ~(first >> 1)
+    if s["phase"] == DISCARD_PHASE and loose != 0:  # the open table
+        last = BIT[s["drawn"]] if s["taken"] else 0
+        if count(loose) == 2 and loose & last != 0 and s["discards"] & last == 0:
+            # The other card goes first only where the taken one then goes on it.
+            other = loose & ~last
+            on_set &= last
+            above &= last | (other if (other << 1) == last else 0)
+            below &= last | (other if (other >> 1) == last else 0)
     return on_set, above, below
+
+
+@kernel
+def _owes_the_taken_card(s, left):
+    """Return whether ``left`` is just the card taken from the pile, which may not be discarded (H4): at the open table
+    no turn could end with it.
+    """
+    return s["phase"] == DISCARD_PHASE and s["taken"] != 0 and left == BIT[s["drawn"]] and s["discards"] & left == 0
 
 
 @kernel
@@ -88,7 +105,7 @@ def _meld_is_legal(s, number):
     While the knocker arranges, what is still loose must leave a way to stay within the limit.
     """
     loose, meld, longest = s["loose"], MELDS[number], np.int32(s["longest"])
-    if meld & ~loose != 0 or count(meld) > longest:
+    if meld & ~loose != 0 or count(meld) > longest or _owes_the_taken_card(s, loose & ~meld):
         return False
     return s["phase"] != ARRANGE_PHASE or deadwood(loose & ~meld, longest) <= s["bound"]
 

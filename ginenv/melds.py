@@ -522,6 +522,42 @@ def defend(hand, melds, longest):
 
 
 @kernel
+def defend_table(hand, sets, runs, starts):
+    """Return the least deadwood of ``hand`` over all own melds and layoffs on the melds of an open table (V8).
+
+    As `defend` without a limit on melds, on any number of them.
+
+    Args:
+        hand: Mask of at most 10 cards.
+        sets, runs, starts: What lies on the table (`ginenv.lay`).
+
+    Returns:
+        ``(deadwood, laid)``: the least deadwood and the mask of the cards laid off.
+    """
+    ranks = (sets | (sets >> 16) | (sets >> 32) | (sets >> 48)) & LANE
+    fourths = hand & (ranks * _ONE_RANK) & ~sets
+    best, best_laid = np.int64(1 << 30), np.int64(0)
+    on_sets = fourths
+    while True:
+        rest = hand & ~on_sets
+        choices = set_choices(rest, NO_LIMIT)
+        for way in range(choices[0]):
+            s1, s2, s3 = chosen_sets(choices, way)
+            free = rest & ~(s1 | s2 | s3)
+            laid = np.int64(0)
+            todo = starts
+            while todo != 0:
+                laid |= extend(run_from(todo & -todo, runs, starts), free)
+                todo &= todo - 1
+            loose = loose_in_runs(free & ~laid, NO_LIMIT)
+            if loose < best:
+                best, best_laid = np.int64(loose), on_sets | laid
+        if on_sets == 0:
+            return best, best_laid
+        on_sets = (on_sets - 1) & fourths
+
+
+@kernel
 def knock_discards(hand, now, allowed, limit, longest):
     """Return the cards of ``allowed`` whose discard leaves ``hand`` with deadwood within ``limit``, as a mask.
 

@@ -46,7 +46,8 @@ def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -
     names = list(names) or ["you", *(f"opponent {k}" if players > 2 else "opponent" for k in range(1, players))]
     rows = [_Row(names[k], int(view["scores"][k]), int(view["boxes"][k])) for k in range(players)]
     knocker = int(view["knocker"])
-    if knocker != NO_SEAT and int(view["kind"]) and not rules.settle_by_hand:  # both hands lie on the table
+    laid = rules.settle_by_hand or rules.open_table
+    if knocker != NO_SEAT and int(view["kind"]) and not laid:  # both hands lie on the table
         hands = [int(view["known"][k]) for k in range(players)]
         defender = 1 - knocker
         none = np.zeros(MAX_MELDS, np.int64)

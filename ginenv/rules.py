@@ -20,7 +20,7 @@ from ginenv.cards import JOKERS, count, deck_mask
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
 FIRST_DEALERS = ("random", "low", "high")
-MORE_ACTIONS = ("jokers", "settle_by_hand", "illegal_knocks")
+MORE_ACTIONS = ("jokers", "open_table", "settle_by_hand", "illegal_knocks")
 """Options that bring actions of their own."""
 NO_END = 1 << 30
 """Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
@@ -62,6 +62,8 @@ RULES = np.dtype(
                 "illegal_knocks",
                 "more_actions",
                 "jokers",
+                "open_table",
+                "rummy_doubles",
             ]
         ),
     ],
@@ -114,6 +116,8 @@ class Rules:
     next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
     settle_by_hand: bool = _rule(False, "H9 H10", "the melds of a knock and the layoffs are actions of the players")
     illegal_knocks: bool = _rule(False, "I2", "a knock above the limit may be tried; the opponent answers")
+    open_table: bool = _rule(False, "V8", "melds and layoffs are laid down in the turns; who goes out wins")
+    rummy_doubles: bool = _rule(False, "S8", "open table: going out with nothing laid in turns before scores double")
     first_dealer: Literal["random", "low", "high"] = _rule(
         "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
     )
@@ -167,6 +171,21 @@ class Rules:
             ):
                 if getattr(self, option):
                     raise ValueError(f"rules: jokers do not go with {option}: {why}")
+        if self.open_table:
+            for option, why in (
+                ("jokers", "they are wild in a hand's own melds only"),
+                ("settle_by_hand", "melds and layoffs are actions of each turn already"),
+                ("illegal_knocks", "an exposed hand could not be laid down any more"),
+                ("big_gin", "going out needs no discard anyway"),
+                ("straight", "it ends by going out"),
+                ("oklahoma", "the upcard sets nothing there"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: open_table does not go with {option}: {why}")
+            if self.longest_meld < 13:
+                raise ValueError("rules: at the open table melds grow as long as they can: longest_meld must be 13")
+        elif self.rummy_doubles:
+            raise ValueError("rules: rummy_doubles is an option of the open table: set open_table=True as well")
         if self.reshuffles != 0 and self.dead_stock != 0:
             raise ValueError(
                 "rules: with reshuffles the stock is used up before the discards become a new one: dead_stock must be 0"
@@ -272,6 +291,10 @@ PRESETS: dict[str, Rules] = {
     "oklahoma": Rules(name="oklahoma", oklahoma=True, ace_means_gin=True, spades_double=True),
     "straight": Rules(name="straight", straight=True, knock_limit=0),
     "big_gin": Rules(name="big_gin", big_gin=True),
+    "open_table": Rules(
+        name="open_table", open_table=True, rummy_doubles=True, gin_bonus=0, undercut_bonus=10, dead_stock=0,
+        reshuffles=1, turn_limit=200, box_bonus=0, game_bonus=0, shutout="none", first_dealer="high",
+    ),
     "eaai": Rules(
         name="eaai", next_dealer="alternate", box_bonus=0, game_bonus=0, shutout="none"
     ),
@@ -281,8 +304,8 @@ PRESETS: dict[str, Rules] = {
     ),
 }  # fmt: skip
 """Rules by name. Their sources: modern, historic, oklahoma, straight and big_gin are document 001's, denexa is 000's
-second article, palace 004's first half; eaai is the EAAI-21 challenge's Java framework, openspiel what OpenSpiel's
-gin_rummy plays by default (for differential tests)."""
+second article, palace 004's first half and open_table its second; eaai is the EAAI-21 challenge's Java framework,
+openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
 
 
 def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
@@ -340,5 +363,5 @@ def _parse_value(name: str, text: str) -> Any:
 def refuse_more_actions(rules: Rules, who: str) -> None:
     """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
     if rules.more_actions:
-        others = "" if rules.jokers else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
+        others = "" if rules.jokers or rules.open_table else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
         raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")

@@ -6,12 +6,12 @@ import numpy as np
 
 from ginenv.cards import count, total
 from ginenv.jit import kernel
-from ginenv.melds import MAX_MELDS, arrange, deadwood, defend
+from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, defend_table, is_set
 from ginenv.state import NO_SEAT, Kind
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
-_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
-    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD)
+_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD, _OUT = (
+    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD, Kind.OUT)
 )
 
 
@@ -99,6 +99,44 @@ def settle_laid(s, rules, knocker):
         points = other + (rules["big_gin_bonus"] if big else rules["gin_bonus"])
     else:
         kind, points = score_knock(own, other, rules)
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def go_out(s, rules):
+    """Settle the open table in STATE ``s`` where the seat to act has no card left: it scores the value of the other
+    hand, twice where it had laid nothing before this turn (V8, S8).
+    """
+    seat = np.int64(s["seat"])
+    left = total(s["hand"][1 - seat])
+    rummy = rules["rummy_doubles"] and (s["opened"] >> seat) & 1 == 0
+    s["multiplier"] = 2 if rummy else 1
+    write_result(s, seat, _OUT, left + rules["gin_bonus"], 0, left)
+
+
+@kernel
+def settle_open(s, rules, knocker):
+    """Settle the open table in STATE ``s`` after a knock: the knocker lays down what melds, then the opponent melds and
+    lays off on all that lies there (V8, S1, S2).
+    """
+    melds = s["melds"]
+    own = arrange(s["hand"][knocker], rules["deck"], rules["longest_meld"], melds)
+    sets, runs, starts = s["sets"], s["runs"], s["starts"]
+    for i in range(MAX_MELDS):
+        if is_set(melds[i]):
+            sets |= melds[i]
+        else:
+            runs |= melds[i]
+            starts |= melds[i] & -melds[i]
+    if own == 0:
+        s["hand"][knocker] = 0
+        s["known"][knocker] = 0
+        s["sets"], s["runs"], s["starts"] = sets, runs, starts
+        go_out(s, rules)
+        return
+    other, laid = defend_table(s["hand"][1 - knocker], sets, runs, starts)
+    s["laid"] = laid
+    kind, points = score_knock(own, other, rules)
     write_result(s, knocker, kind, points, own, other)
 
 

@@ -51,6 +51,7 @@ STATE = np.dtype(
         ("choices", np.uint8),  # legal actions but cards: bit a for action a < 4, 4 DONE, 5 ACCEPT, 6 REFUSE
         ("bound", np.uint8),  # most deadwood that the knocker's melds may leave, while they are laid down
         ("longest", np.uint8),  # longest meld (C6)
+        ("opened", np.uint8),  # open table: seats that have laid something in an earlier turn, as bits (S8)
         ("down", np.uint8),  # a knock's discard that the opponent has not answered yet (I2), NO_CARD for none
         ("n_stock", np.uint8),
         ("n_pile", np.uint8),
@@ -101,6 +102,7 @@ class Kind(IntEnum):
     BIG_GIN = 3
     UNDERCUT = 4
     DEAD = 5
+    OUT = 6  # at the open table: all cards laid or discarded (V8)
 
 
 # Action ids, the same under all rules; what later rules add comes behind.

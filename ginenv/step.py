@@ -10,7 +10,7 @@ from ginenv.jit import kernel
 from ginenv.lay import MELDS, is_legal_lay, put_card, put_meld, write_lays
 from ginenv.ledger import enter_hand
 from ginenv.melds import deadwood, knock_discards
-from ginenv.scoring import dead_hand, settle, settle_laid
+from ginenv.scoring import dead_hand, go_out, settle, settle_laid, settle_open
 from ginenv.state import (
     ACCEPT,
     ANSWER_PHASE,
@@ -100,6 +100,10 @@ def _knock(s, rules, card):
     if card != NO_CARD:
         s["hand"][s["seat"]] &= ~BIT[card]  # the discard of a knock goes face down: nobody sees it (H5)
         s["known"][s["seat"]] &= ~BIT[card]
+    if rules["open_table"]:
+        settle_open(s, rules, np.int64(s["seat"]))
+        _end(s, rules)
+        return
     if rules["settle_by_hand"]:
         _begin_arranging(s, s["knock_limit"] if card != NO_CARD else 0)
         return
@@ -119,6 +123,8 @@ def _step_more(s, rules, action):
         _bluff(s, rules, action - BLUFF)
     elif action in (ACCEPT, REFUSE):
         _answer(s, rules, action == ACCEPT)
+    elif rules["open_table"]:
+        _lay_open(s, rules, action)
     elif s["phase"] == ARRANGE_PHASE:
         if action == DONE:
             _begin_defence(s)
@@ -143,6 +149,41 @@ def _step_more(s, rules, action):
         meld = MELDS[action - MELD]
         s["loose"] &= ~meld
         s["known"][seat] |= meld
+
+
+@kernel
+def _offer_open(s, rules):
+    """Work out what the seat to act may lay down, discard and knock with at the open table (V8)."""
+    hand = s["hand"][s["seat"]]
+    discards = hand
+    if s["taken"] and not rules["discard_taken"]:
+        discards &= ~BIT[s["drawn"]]  # H4
+    now = deadwood(hand, rules["longest_meld"])
+    s["loose"] = hand
+    s["discards"] = discards
+    s["mid_deadwood"] = now
+    s["knocks"] = 0
+    if hand & (hand - 1) != 0:  # the last card goes out by a discard
+        s["knocks"] = knock_discards(hand, now, discards, s["knock_limit"], rules["longest_meld"])
+
+
+@kernel
+def _lay_open(s, rules, action):
+    """Lay a meld down or a card off during a turn at the open table; with the last card the hand is over (V8)."""
+    seat = s["seat"]
+    if action < LAY_ON_SET:
+        cards = MELDS[action - MELD]
+        put_meld(s, cards)
+    else:
+        cards = put_card(s, action)
+    s["hand"][seat] &= ~cards
+    s["known"][seat] &= ~cards
+    s["laid"] |= cards
+    if s["hand"][seat] == 0:
+        go_out(s, rules)
+        _end(s, rules)
+        return
+    _offer_open(s, rules)
 
 
 @kernel
@@ -257,6 +298,9 @@ def _draw(s, rules, take):
     s["mid_deadwood"] = now
     big = rules["big_gin"] and now == 0
     s["choices"] = (1 << BIG_GIN) if big else 0
+    if rules["open_table"]:
+        s["laid"] = 0
+        _offer_open(s, rules)
     if rules["illegal_knocks"]:
         s["bluffs"] = discards & ~s["knocks"]
 
@@ -271,8 +315,16 @@ def _discard(s, rules, card):
     s["n_pile"] += 1
     s["order"][ORDER - s["n_pile"]] = card
     s["throws"][(s["turn"] - 1) % RING] = card
+    if rules["open_table"]:
+        if s["hand"][seat] == 0:
+            go_out(s, rules)
+            _end(s, rules)
+            return
+        if s["laid"] != 0:
+            s["opened"] |= 1 << seat
+        s["loose"] = 0
     if s["n_stock"] <= rules["dead_stock"] or s["turn"] >= rules["turn_limit"]:
-        if s["turn"] >= rules["turn_limit"] or s["reshuffled"] >= rules["reshuffles"]:
+        if s["turn"] >= rules["turn_limit"] or s["reshuffled"] >= rules["reshuffles"] or s["n_pile"] < 2:
             dead_hand(s)
             _end(s, rules)
             return

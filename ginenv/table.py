@@ -19,10 +19,10 @@ import numpy as np
 
 from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
-from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text
+from ginenv.cards import NO_CARD, CardsLike, card_list, card_mask, card_text, cards_text
 from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
-from ginenv.hands import KINDS, HandResult, layoffs_of, settlement
-from ginenv.lay import MELDS
+from ginenv.hands import KINDS, HandResult, arrange, layoffs_of, settlement
+from ginenv.lay import MELDS, table_melds
 from ginenv.ledger import final_total, game_over, game_winner
 from ginenv.record import (
     BYTE_ORDER_MARK,
@@ -224,8 +224,8 @@ class Table:
         if Kind(int(s["kind"])) == Kind.DEAD:
             return HandResult("dead", 0)
         knocker = int(s["knocker"])
-        if self._rules.settle_by_hand:
-            return self._result_by_hand(knocker)
+        if self._rules.settle_by_hand or self._rules.open_table:
+            return self._result_laid(knocker)
         settled = settlement(
             int(s["hand"][knocker]),
             int(s["hand"][1 - knocker]),
@@ -235,12 +235,24 @@ class Table:
         )
         return HandResult(**vars(settled), knocker_seat=knocker, winner_seat=int(s["winner"]))
 
-    def _result_by_hand(self, knocker: int) -> HandResult:
-        """Return the result of a hand whose seats laid down and off themselves."""
+    def _result_laid(self, knocker: int) -> HandResult:
+        """Return the result of a hand whose seats laid down and off themselves.
+
+        At the open table it tells of what a knock laid down and of the layoffs after it.
+        """
         s = self._s
         laid = [p for p in self._plays if MELD <= p.action < LAY_ON_SET]
         melds = [[int(MELDS[p.action - MELD]) for p in laid if p.seat == seat] for seat in (knocker, 1 - knocker)]
         winner = int(s["winner"])
+        table, laid_off = melds[0], int(s["laid"])
+        if self._rules.open_table:
+            melds = [[int(m) for m in s["melds"] if m], []]
+            table = table_melds(s) + melds[0]
+            if int(s["kind"]) == Kind.OUT:
+                melds, laid_off = [[], []], 0
+            else:
+                rest = int(s["hand"][1 - knocker]) & ~laid_off
+                melds[1] = [card_mask(m) for m in arrange(rest, self._rules).melds]
         return HandResult(
             kind=KINDS[Kind(int(s["kind"]))],
             points=int(s["points"][winner]),
@@ -248,7 +260,7 @@ class Table:
             defender_deadwood=int(s["deadwood"][1 - knocker]),
             knocker_melds=tuple(cards_text(m) for m in melds[0]),
             defender_melds=tuple(cards_text(m) for m in melds[1]),
-            layoffs=layoffs_of(melds[0], int(s["laid"]), self._rules.longest_meld),
+            layoffs=layoffs_of(table, laid_off, self._rules.longest_meld),
             knocker_seat=knocker,
             winner_seat=winner,
         )

@@ -48,6 +48,7 @@ VIEW = np.dtype(
         ("reshuffled", np.uint16),  # times that the discards became a new stock in this hand (H12)
         ("own_turn", np.uint16),  # the viewer's turns begun in this hand
         ("choices", np.uint8),  # legal actions but cards, bits as in STATE; 0 off turn
+        ("opened", np.uint8),  # open table: relative seats that have laid something in an earlier turn, as bits (S8)
         ("bound", np.uint8),  # most deadwood that the knocker's melds may leave, while they are laid down
         ("longest", np.uint8),  # longest meld (C6)
         ("n_stock", np.uint8),
@@ -95,7 +96,7 @@ def look(s, rules, seat, v):
     mover = relative_seat(s["seat"], seat, players)
     shown = phase == OVER_PHASE and s["kind"] != _DEAD
     own = s["hand"][seat]
-    seen = own
+    seen = own | s["sets"] | s["runs"]
     in_pile = BIT[s["upcard"]]
     other = np.int64(seat)
     for k in range(SEATS):  # all at once and then the few: short stores of fixed length are the cheapest
@@ -116,6 +117,8 @@ def look(s, rules, seat, v):
         v["boxes"][k] = s["boxes"][other]
         if shown:
             v["cards"][k] = count(known)  # eleven after big gin
+        elif rules["open_table"]:
+            v["cards"][k] = count(s["hand"][other])  # told by what was laid down
         else:  # told by the phase, never counted from hidden cards: only the mover in mid-turn holds one more
             v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
@@ -125,7 +128,7 @@ def look(s, rules, seat, v):
     for i in range(ORDER):
         v["pile"][i] = s["order"][ORDER - 1 - i] if i < n_pile else NO_CARD
     v["top"] = s["order"][ORDER - n_pile] if n_pile > 0 else NO_CARD
-    if phase >= OVER_PHASE or s["reshuffled"] > 0:
+    if phase >= OVER_PHASE or s["reshuffled"] > 0 or rules["open_table"]:
         in_pile = 0
         for i in range(n_pile):
             in_pile |= BIT[v["pile"][i]]
@@ -154,6 +157,9 @@ def look(s, rules, seat, v):
     v["sets"] = s["sets"]
     v["runs"] = s["runs"]
     v["starts"] = s["starts"]
+    v["opened"] = s["opened"]
+    if rules["open_table"] and seat == 1:  # relative
+        v["opened"] = (s["opened"] >> 1) | ((s["opened"] & 1) << 1)
     v["bound"] = s["bound"]
     v["longest"] = s["longest"]
     v["loose"] = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ginenv.cards import BIT, RANKS, SUITS, card, card_text
+from ginenv.cards import BIT, JOKERS, RANKS, SUITS, card, card_text
 from ginenv.deal import deal, new_game
 from ginenv.ledger import game_over
 from ginenv.melds import deadwood
@@ -80,6 +80,14 @@ MORE_RULES: dict[str, Rules] = {
         settle_by_hand=True, longest_meld=4, knock_limit=40, big_gin=True, ranks=7, cards_dealt=7, undercut_ties=False
     ),
     "by hand, small": Rules(settle_by_hand=True, ranks=5, cards_dealt=6, big_gin=True, dead_stock=0, knock_limit=15),
+    "open table": PRESETS["open_table"],
+    "open table, small": Rules(
+        open_table=True, ranks=6, suits=4, cards_dealt=6, reshuffles=None, dead_stock=0, turn_limit=60, knock_limit=2
+    ),
+    "jokers": Rules(jokers=True, knock_limit=5),
+    "jokers, melds to 4": Rules(
+        jokers=True, longest_meld=4, ranks=8, cards_dealt=7, big_gin=True, reshuffles=1, dead_stock=0
+    ),
     "bluffs": Rules(illegal_knocks=True),
     "bluffs by hand": Rules(illegal_knocks=True, settle_by_hand=True, oklahoma=True, spades_double=True, turn_limit=30),
     "bluffs, new stock": Rules(illegal_knocks=True, ranks=5, cards_dealt=5, reshuffles=1, dead_stock=0, knock_limit=1),
@@ -163,7 +171,7 @@ def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
     if ends:
         return rng.choice(ends)
     if style == 2 and DISCARD <= legal[0] < KNOCK and rng.random() < 0.9:
-        hand = int(s["hand"][s["seat"]])
+        hand = int(s["hand"][s["seat"]]) & ~JOKERS
         return min((a for a in legal if a < KNOCK), key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
     return rng.choice(legal)
 

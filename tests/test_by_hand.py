@@ -124,7 +124,8 @@ def test_H9_the_knocker_chooses_the_melds_and_must_stay_within_the_limit():
     with pytest.raises(IllegalAction, match="the knocker never lays off"):
         t.step("lay off 8D above a run")
     play(t, "meld JS QS KS", "meld 6H 7H 8H")
-    assert cards(int(t.view(0)["known"][1])) == {"JS", "QS", "KS", "6H", "7H", "8H"}  # what is laid down is seen, no more
+    # What is laid down is seen, and no more.
+    assert cards(int(t.view(0)["known"][1])) == {"JS", "QS", "KS", "6H", "7H", "8H"}
     play(t, "meld 4H 4D 4C")
     assert texts(t) == ["done"]
 
@@ -133,7 +134,7 @@ def test_H9_no_meld_after_which_the_hand_cannot_come_within_the_limit():
     t = Table(BY_HAND, deck=deck("TS JS QS QH QD QC 4H 4D 4C AS", DEFENDER.replace("TS", "3S").replace("QH", "KH")
                                  .replace("4S", "5S"), "7C KD"), dealer=0)  # fmt: skip
     play(t, "pass", "pass", "draw", "knock KD")
-    assert texts(t) == ["meld QH QD QC", "meld 4H 4D 4C", "meld TS JS QS"]
+    assert texts(t) == ["meld 4H 4D 4C", "meld QH QD QC", "meld TS JS QS"]
     with pytest.raises(IllegalAction, match="with that meld what is left cannot come down to 10 deadwood"):
         t.step("meld QS QH QD QC")  # TS JS would stay
     play(t, "meld QH QD QC", "meld 4H 4D 4C", "meld TS JS QS", "done")

@@ -7,9 +7,13 @@ import random
 import numpy as np
 import pytest
 
+import ginenv
+import ginenv.gin_rummy_v0
+from ginenv import Table, action_text, replay
 from ginenv.cards import card_mask, cards_text, deck_mask
+from ginenv.rules import Rules
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild, knock_discards_wild
-from tests.common import DECK, meld_rich_pool
+from tests.common import DECK, MORE_RULES, meld_rich_pool
 from tests.naive_jokers import JOKERS, best_defence, is_meld, least_deadwood, value
 
 FULL = deck_mask() | card_mask("*1 *2")
@@ -101,3 +105,52 @@ def test_C8_H9_H10_layoffs_against_the_oracle(longest):
         assert least_deadwood(set(defender) - set(gone), longest) == left
         laid_any += bool(gone)
     assert longest == 3 or laid_any > 5
+
+
+# --- At the table ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["jokers", "jokers, melds to 4"])
+def test_C8_hands_with_jokers_play_settle_and_replay(name):
+    rules = MORE_RULES[name]
+    kinds, laid = set(), 0
+    for seed in range(12):
+        rng, t = random.Random(seed), Table(rules, seed=seed)
+        while not t.done:
+            legal = t.legal_actions()
+            hand = t.hand(t.seat).split()
+            if t.phase.name == "DISCARD" and len(hand) < 9:
+                legal_texts = {action_text(a) for a in legal}
+                for c in hand:
+                    low = least_deadwood(set(hand) - {c}, rules.longest_meld) <= rules.knock_limit
+                    assert (f"knock {c}" in legal_texts) == (low and f"discard {c}" in legal_texts)
+            knocks = [a for a in legal if action_text(a)[0] in "kb"]
+            keep = [a for a in legal if not action_text(a).startswith("discard *")]
+            t.step(rng.choice(knocks or keep or legal))
+        str(t)
+        t.render("svg")
+        again = replay(t.record())
+        assert again == t and again.record() == t.record()
+        kinds.add(t.result.kind)
+        laid += bool(t.result.layoffs)
+        if t.result.kind in ("knock", "undercut"):
+            gone = {c for layoff in t.result.layoffs for c in layoff.cards.split()}
+            other = set(t.hand(1 - t.result.knocker_seat).split())
+            assert least_deadwood(other - gone, rules.longest_meld) == t.result.defender_deadwood
+    assert "knock" in kinds or "undercut" in kinds
+
+
+def test_C8_a_joker_is_discarded_and_read_by_name():
+    deck = "*1 AS 2S 3S 5S 7S 9S JS AD 3D 5D 4H 5H 7H 8H 9H *2 9C TC QC".split()
+    deck += [c for c in (*DECK, *JOKERS) if c not in deck]
+    t = Table(Rules(jokers=True), deck=deck, dealer=0)
+    assert len(deck) == 54 and t.stock_size == 33
+    t.step("take")
+    t.step("discard *1" if "*1" in t.hand(1).split() else "discard *2")
+    assert t.pile[0] in JOKERS and t.view(0)["top"] in (52, 53)
+    assert ginenv.deadwood("*1 7H 7D KD", Rules(jokers=True)) == 10
+    assert ginenv.arrange("*1 7H 7D KD", Rules(jokers=True)).melds == ("7H 7D *1",)
+    with pytest.raises(ValueError, match="is not in this deck"):
+        ginenv.deadwood("*1 7H 7D KD")
+    with pytest.raises(ValueError, match="no encoding shows jokers"):
+        ginenv.gin_rummy_v0.env(Rules(jokers=True))

@@ -14,6 +14,11 @@ from ginenv.rules import rules
         ("modern", {"reshuffles": None}, "rules: with reshuffles the stock is used up before .* dead_stock must be 0"),
         ("modern", {"reshuffles": -1}, "rules: reshuffles=-1 is out of range: 0 to 1000 is possible"),
         ("straight", {"illegal_knocks": True}, "rules: straight gin has no knocks, so none can be illegal"),
+        ("eaai", {"jokers": True}, "rules: eaai plays another program's game, which has no jokers"),
+        ("openspiel", {"jokers": True}, "rules: openspiel plays another program's game, which has no jokers"),
+        ("oklahoma", {"jokers": True}, "rules: jokers do not go with oklahoma"),
+        ("modern", {"jokers": True, "settle_by_hand": True}, "rules: jokers do not go with settle_by_hand"),
+        ("modern", {"jokers": True, "illegal_knocks": True}, "rules: jokers do not go with illegal_knocks"),
         ("modern", {"first_dealer": "winner"}, "rules: first_dealer='winner' should be one of random, low, high"),
     ],
 )

@@ -73,7 +73,7 @@ def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> n
     stock = s["order"][: s["n_stock"]].tolist()
     pile = s["order"][ORDER - s["n_pile"] :].tolist()
     held = [] if shown else numbers(int(s["hand"][other] & ~s["known"][other]))
-    everywhere = bits_of(stock + pile) | int(s["hand"][0] | s["hand"][1])
+    everywhere = bits_of(stock + pile) | int(s["hand"][0] | s["hand"][1] | s["sets"] | s["runs"])
     down = numbers(int(rules.record["deck"]) & ~everywhere)
     hidden = rng.permutation(stock + held + down).tolist()
     t["order"][: s["n_stock"]] = hidden[: len(stock)]

@@ -48,8 +48,9 @@ class Desk:
 
     def __init__(self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None) -> None:
         self.rules = rules_named(rules)
-        if self.rules.jokers:
-            raise ValueError("rules: no encoding shows jokers: play them at a ginenv.Table")
+        if self.rules.jokers or self.rules.open_table:
+            what = "jokers" if self.rules.jokers else "an open table"
+            raise ValueError(f"rules: no encoding shows {what}: play it at a ginenv.Table")
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
         choice("encoding", encoding, tuple(ENCODINGS))
