@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from agents import heuristic, lean, simple, worlds
-from agents.clock import nanoseconds
+from agents.clock import deadline, nanoseconds
+from agents.game_value import game_table, win_chance
 from agents.heuristic import judge_discards
 from agents.lean import choose as lean_choose
 from agents.lean import draw_or_take
@@ -30,17 +31,21 @@ from ginenv.cards import lowest
 from ginenv.jit import kernel
 from ginenv.melds import least_discards
 from ginenv.rng import mix
+from ginenv.rules import PRESETS
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, STATE
 from ginenv.step import step
 from ginenv.view import VIEW, look, look_again
 
-WORLDS, MS, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE = range(7)
+WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME = range(9)
 """Places of the options in ``params``."""
-OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 7, 7 + lean.N_PARAMS, 7 + 2 * lean.N_PARAMS, 10 + 2 * lean.N_PARAMS
+OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 9, 9 + lean.N_PARAMS, 9 + 2 * lean.N_PARAMS, 12 + 2 * lean.N_PARAMS
 """Where the params of the policies begin: `lean`'s twice, `simple`'s and `heuristic`'s."""
+CHANCES = HINTS + heuristic.N_PARAMS
+"""Where the table of the chance to win the game begins (`agents.game_value`), for a target of `_TARGET`."""
+_TARGET = 100
 
-BATCH = 128
-"""Worlds that are sampled at a time."""
+BATCH, TIMED_BATCH = 128, 16
+"""Worlds that are sampled at a time: fewer against the clock, which is not looked at meanwhile."""
 MOST_WORLDS = 1 << 14
 FIRST_LOOK = 16
 """Worlds before the first candidate may be dropped."""
@@ -49,18 +54,18 @@ SURE = 2.0
 
 
 @kernel
-def finish_hand(s, rules, views, params, patient, key):
+def finish_hand(s, rules, views, met, params, patient, key):
     """Play the hand in STATE ``s`` to its end and return the points of seat 0 less those of seat 1.
 
     Args:
         s: A STATE record, changed.
         rules: A RULES record.
-        views: VIEW, shape (2,): seat 0's as of its last decision in this hand, and one for scratch; changed.
+        views: VIEW, shape (2,): of either seat, as of its last decision in this hand where it is in ``met``; changed.
+        met: The seats that have a view, as bits.
         params: Of `mc`.
         patient: Whether the opponent waits for gin.
         key: The stream of randomness of both.
     """
-    met = 1
     while s["phase"] != OVER_PHASE:
         seat = s["seat"]
         v = views[seat]
@@ -77,6 +82,25 @@ def finish_hand(s, rules, views, params, patient, key):
             action = simple_choose(v, rules, params[IMPATIENT_RIVAL : IMPATIENT_RIVAL + 3], decision_key(s, key))
         step(s, rules, action)
     return np.int64(s["points"][0]) - np.int64(s["points"][1])
+
+
+@kernel
+def worth(view, rules, params, points):
+    """Return what a hand's ``points``, the viewer's less the opponent's, are worth to the viewer.
+
+    It is the points; with the option ``game``, by how much they change the chance to win the game, in hundredths. Other
+    targets than `_TARGET` are scaled to it, and who deals the next hand is left open. No table knows the columns of
+    Hollywood (V2): there it is the points.
+    """
+    target = np.int64(rules["target"])
+    if params[GAME] == 0 or target == 0 or rules["hollywood"]:
+        return np.float64(points)
+    chances = params[CHANCES:].reshape((_TARGET, _TARGET))
+    own, other = np.int64(view["scores"][0]), np.int64(view["scores"][1])
+    before = chances[own * _TARGET // target, other * _TARGET // target]
+    own += max(points, 0)
+    other += max(-points, 0)
+    return 100.0 * (win_chance(chances, own * _TARGET // target, other * _TARGET // target) - before)
 
 
 @kernel
@@ -196,12 +220,12 @@ def search(view, rules, params, key, actions, priors, n, values, alive):
     Args:
         view, rules, params, key: As a policy's.
         actions, priors, n: The candidates (see `find_candidates`).
-        values: float64, shape (n, worlds), written: points of each candidate in each world, while it was in the race.
+        values: float64, shape (n, worlds), written: `worth` of each candidate in each world, while it was in the race.
         alive: int8, shape (n,), written: who was not dropped.
     """
     most = values.shape[1]
-    end = nanoseconds() + np.int64(params[MS] * 1e6) if params[MS] > 0 else 0
-    batch = min(most, BATCH)
+    end = deadline(view, params[MS], params[BANK])
+    batch = min(most, TIMED_BATCH if end > 0 else BATCH)
     hands, stocks, patient = np.empty(batch, np.int64), np.empty((batch, ORDER), np.uint8), np.empty(batch, np.int8)
     tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
     alive[:n] = 1
@@ -220,7 +244,8 @@ def search(view, rules, params, key, actions, priors, n, values, alive):
                 tables[1] = tables[0]
                 views[0] = views[2]
                 step(tables[1], rules, actions[c])
-                values[c, w] = finish_hand(tables[1], rules, views, params, patient[i] == 1, mix(key, -1 - w))
+                points = finish_hand(tables[1], rules, views, 1, params, patient[i] == 1, mix(key, -1 - w))
+                values[c, w] = worth(view, rules, params, points)
         late = end > 0 and nanoseconds() >= end
         if w + 1 == next_look or w + 1 == most or late:
             best, left = drop_losers(values, priors, alive, n, w + 1)
@@ -243,7 +268,7 @@ def choose(view, rules, params, key):
         return actions[n - 1]
     if n == 1:
         return actions[0]
-    most = MOST_WORLDS if params[MS] > 0 else np.int64(params[WORLDS])
+    most = MOST_WORLDS if params[MS] > 0 or params[BANK] > 0 else np.int64(params[WORLDS])
     values, alive = np.empty((n, most), np.float64), np.empty(n, np.int8)
     best, _ = search(view, rules, params, key, actions, priors, n, values, alive)
     return actions[best]
@@ -257,7 +282,8 @@ def params_of(options: Mapping[str, Any]) -> np.ndarray:
 
     own = [float(options[name]) for name in OPTIONS]
     policies = of(lean, until=5, ways=1.3) + of(lean) + of(simple) + of(heuristic)
-    return np.array(own + policies, dtype=np.float64)
+    chances = game_table(PRESETS["eaai"]).mean(axis=0).ravel() if options["game"] else np.zeros(0)
+    return np.concatenate([own + policies, chances])
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
@@ -267,11 +293,13 @@ def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
 OPTIONS = {
     "worlds": Option(128, "worlds a decision", 1, MOST_WORLDS),
     "ms": Option(0.0, "milliseconds a decision, in place of `worlds` (0: as many worlds as it says)", 0, 1e6),
+    "bank": Option(0.0, "seconds a game, shared out over its decisions, likewise", 0, 1e6),
     "prior": Option(1.0, "weight of the one-ply score of a discard", 0, 100),
     "width": Option(1, "discards that are played out, at most", 1, 52),
     "patient": Option(0.5, "share of worlds where the opponent waits for gin after the first turns", 0, 1),
     "deadwood": Option(worlds.DEADWOOD, "sampling: weight of the opponent's deadwood a turn (0: none)", 0, 10),
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
+    "game": Option(0, "1: search for the chance to win the game, not for the hand's points", 0, 1),
 }
 
 AGENT = Kind("plays the knock out in sampled worlds, and else as heuristic", _make, OPTIONS)
@@ -301,6 +329,6 @@ def rate_actions(view, rules, params, key, actions, values, kinds):
             tables[1] = tables[0]
             views[0] = views[2]
             step(tables[1], rules, actions[c])
-            values[c, w] = finish_hand(tables[1], rules, views, params, patient[w] == 1, mix(key, -1 - w))
+            values[c, w] = finish_hand(tables[1], rules, views, 1, params, patient[w] == 1, mix(key, -1 - w))
             kind = np.int8(tables[1]["kind"])
             kinds[c, w] = -kind if tables[1]["winner"] == 1 else kind

@@ -130,6 +130,8 @@ def make_state(v, rules, hand, stock, s):
         s["refused"][k] = v["refused"][k]
         s["scores"][k] = v["scores"][k]
         s["boxes"][k] = v["boxes"][k]
+        if k < 2:
+            s["wins"][k] = v["wins"][k]
         s["points"][k] = 0
         s["deadwood"][k] = 0
     for i in range(3):

@@ -110,7 +110,8 @@ class Game:
 
     def score_text(self) -> str:
         """Return the game's score in words."""
-        return f"you {self.table.scores[YOU]}, {self.name} {self.table.scores[AGENT]}"
+        you, agent = ("/".join(str(column[seat]) for column in self.table.columns) for seat in (YOU, AGENT))
+        return f"you {you}, {self.name} {agent}"
 
     def _show_winner(self) -> None:
         mine, its = self.table.totals[YOU], self.table.totals[AGENT]

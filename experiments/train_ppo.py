@@ -1,166 +1,77 @@
 """`gin train ppo`: learn to play by self-play, from nothing. The same command again goes on where it stopped.
 
 Both seats of most tables are played by the policy that learns; on some one seat is a past self or a scripted bot. One
-loop: play a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then measure the
-policy on mirrored deals against a fixed panel. DIR gets `checkpoint.safetensors` (everything to go on from),
-`best.safetensors` (the policy that did best against the panel: play it with `ppo:path=DIR/best.safetensors`),
-`log.jsonl` and TensorBoard's files.
+loop: play a while at all tables, estimate each decision's advantage, improve policy and critic, and now and then
+measure the policy on mirrored deals against a fixed panel. DIR gets `checkpoint.safetensors` (everything to go on
+from), `best.safetensors` (the policy that did best against the panel: play it with `ppo:path=DIR/best.safetensors`),
+`last.safetensors` at the end, `log.jsonl` and TensorBoard's files.
 
 Sources: PPO (Schulman et al., arXiv 1707.06347) with GAE (arXiv 1506.02438), whose sign flips when the turn passes, as
 the game is zero-sum; regularised as in magnetic mirror descent (Sokota et al., arXiv 2206.05825), which plain policy
 gradients come close to (Rudolph et al., arXiv 2502.08938); a critic that sees all cards, in training only (PerfectDou,
 arXiv 2203.16406).
+
+Started by `torchrun`, each process plays tables of its own and the gradients are averaged, so that all have the same
+networks; the first one measures, logs and writes.
 """
 
 from __future__ import annotations
 
-import argparse
-import ctypes
 import dataclasses
-import json
 import math
-import os
-import shlex
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
+import torch.distributed as dist
 from torch import Tensor
-from torch.utils.tensorboard import SummaryWriter
 
 from agents import ppo
+from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
-from experiments import hidden, provenance
-from experiments.match import play_pairs
-from experiments.refusal import Refusal, refusing
-from experiments.stats import share
+from experiments import hidden, provenance, training
+from experiments.refusal import Refusal
+from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
 from ginenv.envs.vector import Tables
-from ginenv.jit import kernel
-from ginenv.rules import parse_rules
-from ginenv.state import N_ACTIONS, STATE, Kind
+from ginenv.rng import below, mix
+from ginenv.rules import Rules, parse_rules
+from ginenv.state import N_ACTIONS, Kind
 
-PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
-"""Whom the policy is measured against while it learns, by the names in the log."""
 SCRIPTED = ("simple", "simple:early=10,until=6,late=0", "heuristic")
 """Whom it also plays with while it learns. It does not imitate them: only its own decisions are learned from."""
-FORMAT = "ginenv-ppo-checkpoint-2"
-_LEAST = ppo.ENCODING["least"].start
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a run is. A run is only resumed with the same settings, but for `decisions`."""
+class Settings(training.Settings):
+    """What a run is, beside what all learners share."""
 
-    decisions: int = 7_000_000
-    """The schedules below end here."""
-    seed: int = 1
-    tables: int = 256
-    rules: str = "eaai"
+    reward: str = "points"
+    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`); a
+    fifth of a game is then a reward of 1, which is about as much as `unit`."""
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     scripted: float = 0.15
     """Share of the tables at which one seat is one of `SCRIPTED`."""
-    steps: int = 32
-    """Decisions at each table between two updates."""
-    batch: int = 1024
-    """Decisions in one step of the optimiser."""
     epochs: int = 1
     """How often an update goes through its decisions: new ones cost little more than to go through old ones again."""
-    width: int = 128
-    mixing: int = 2
     critic_width: int = 64
-    rate: tuple[float, float] = (1e-3, 3e-5)
-    """Adam's rate at the start and at the end; it falls geometrically."""
     entropy: tuple[float, float] = (0.2, 0.005)
-    """Weight of the policy's entropy, in the same way."""
+    """Weight of the policy's entropy at the start and at the end; it falls as the rate does."""
     magnet: float = 0.005
     """Weight of the divergence from the magnet: a slow-moving mean of the policies so far."""
     magnet_share: float = 0.02
     """What each update adds of the new policy to the magnet."""
     clip: float = 0.2
-    trace: float = 0.8
-    """GAE's lambda."""
-    unit: float = 30.0
-    """Points that are a reward of 1."""
     potential: float = 0.5
     """What the critic starts from: this times (the opponent's - own deadwood) / unit. The network learns the rest.
     Rewards do not change. Without it self-play starts with hands that nobody ever ends."""
     reading: float = 0.05
     """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
-    eval_pairs: int = 500
-    """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
-    eval_every: int = 4_000_000
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the options of `gin train`."""
-    default = Settings()
-    parser.add_argument("learner", choices=("ppo",), help="how to learn")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where to write, and to go on from")
-    parser.add_argument("--decisions", type=int, default=default.decisions,
-                        help=f"decisions to learn from, of both seats (default {default.decisions})")  # fmt: skip
-    parser.add_argument("--minutes", type=float, help="stop after these minutes; the same command goes on later")
-    parser.add_argument("--seed", type=int, default=default.seed, help="seed (default 1)")
-    parser.add_argument("--tables", type=int, default=default.tables, help=f"(default {default.tables})")
-    parser.add_argument("--rules", default=default.rules, help="a preset, or preset,key=value,… (default eaai)")
-    parser.add_argument("--pool", type=float, default=default.pool,
-                        help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
-
-
-def run(args: argparse.Namespace) -> int:
-    """Train, and say where the result is."""
-    with refusing():
-        settings = Settings(decisions=args.decisions, seed=args.seed, tables=args.tables, rules=args.rules,
-                            pool=args.pool)  # fmt: skip
-        check(settings)
-    torch.set_num_threads(provenance.cores())
-    keep_memory()
-    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
-    interrupted: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
-    try:
-        done = train(settings, Path(args.out), lambda: bool(interrupted) or time.monotonic() >= deadline,
-                     shlex.join(["gin", *args.argv]))  # fmt: skip
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if done >= settings.decisions:
-        print(f"done: play it with ppo:path={args.out}/best.safetensors")
-    else:
-        print(f"stopped after {done:,} decisions of {settings.decisions:,}; the same command goes on")
-    return 0
-
-
-def keep_memory() -> None:
-    """Ask the C library, where it is glibc, to keep freed memory: asking the system anew costs a third of the time."""
-    mmap_threshold, trim_threshold, large = -3, -1, 1 << 30
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(mmap_threshold, large)
-        mallopt(trim_threshold, large)
-
-
-def check(settings: Settings) -> None:
-    """Raise ValueError unless a run with these settings makes sense."""
-    rules = parse_rules(settings.rules)
-    if rules.players != 2:
-        raise ValueError(f"self-play is for two: the rules want {rules.players} players")
-    if settings.decisions < 1:
-        raise ValueError(f"--decisions {settings.decisions}: give 1 or more")
-    if settings.tables < 1:
-        raise ValueError(f"--tables {settings.tables}: give 1 or more")
-    if not 0 <= settings.pool <= 1:
-        raise ValueError(f"--pool {settings.pool}: a share from 0 to 1 is possible")
-    if not 0 <= settings.seed < 1 << 63:
-        raise ValueError(f"--seed {settings.seed} is out of range: 0 to 2**63 - 1 is possible")
 
 
 def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
@@ -180,29 +91,34 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     """
     rules = parse_rules(settings.rules)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
     torch.manual_seed(settings.seed)  # of the networks' first weights
     policy = Policy(settings.width, settings.mixing).to(device)
     critic = Critic(hidden.SUIT_SIZE, len(hidden.COMMON), settings.critic_width).to(device)
     magnet = Policy(settings.width, settings.mixing).to(device)
     magnet.load_state_dict(policy.state_dict())
-    past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
-    pool: list[dict[str, Tensor]] = []
     reader = torch.nn.Linear(settings.width, RANKS).to(device)  # a suit's vector to the opponent's cards of the suit
+    past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
+    networks = {"policy": policy, "critic": critic, "magnet": magnet, "reader": reader}
+    pool: list[dict[str, Tensor]] = []
     learned = [*policy.parameters(), *critic.parameters(), *reader.parameters()]
     adam = torch.optim.Adam(learned, lr=settings.rate[0], eps=1e-5, fused=True)
-    generator = torch.Generator().manual_seed(settings.seed)  # of all chance but the deals
-    tables = Tables(settings.tables, rules, settings.seed, "hand", ppo.ENCODING.name)
+    generator = torch.Generator().manual_seed(own_seed(settings.seed, rank))  # of all chance but the deals
+    by_game = settings.reward == "game"
+    tables = Tables(
+        settings.tables, rules, own_seed(settings.seed, rank), "game" if by_game else "hand", ppo.ENCODING.name
+    )
     decisions, seconds, best = 0, 0.0, -1.0
 
     # --- Where an earlier run stopped ---
 
     out.mkdir(parents=True, exist_ok=True)
-    run_ = Run(settings, policy, critic, magnet, reader, pool, adam, generator, tables)
+    run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank)
     if (out / "checkpoint.safetensors").exists():
-        progress = run_.load(out / "checkpoint.safetensors")
+        progress = run_.load(out)
         decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
-    log = Log(out, decisions)
-    if decisions == 0:
+    log = Log(out, decisions) if rank == 0 else None
+    if log and decisions == 0:
         log.write({"settings": dataclasses.asdict(settings), "command": command, **provenance.versions(),
                    **provenance.machine()})  # fmt: skip
 
@@ -225,10 +141,13 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     rewards = np.zeros((steps, n), dtype=np.float32)
     signs = np.zeros((steps, n), dtype=np.float32)  # of the next position's value, as the mover sees it; 0 at the end
     learns = np.zeros((steps, n), dtype=bool)  # decisions of the learner, not of a past self
+    chances = win_chances(tables, rules) if by_game else None  # to win the game, as the hands began
+    # The same number in all processes, whoever was to act: half of the decisions at tables with others are theirs.
+    n_batches = max(1, round(steps * (n - (n_past + n_scripted) / 2) / settings.batch))
 
     while decisions < settings.decisions:
-        if stop():
-            run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
+        if any_process(stop()):
+            run_.save(out, decisions, seconds, best)
             break
         iteration_started = time.monotonic()
         done_share = decisions / settings.decisions
@@ -265,10 +184,18 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 actions[t, at] = torch.from_numpy(bot.act(tables.views[at], rules, keys[at]))
                 learns[t, at] = False
             tables.step(actions[t].numpy())
-            rewards[t] = tables.rewards[np.arange(n), seats] / settings.unit
-            signs[t] = np.where(tables.dones, 0, np.where(tables.seats == seats, 1, -1))
+            ended = tables.kinds != 0
+            if chances is None:
+                scored = tables.rewards / settings.unit
+            else:
+                now = win_chances(tables, rules)
+                over = 0.5 + 0.5 * np.sign(tables.returns)
+                scored = np.where(ended[:, None], np.where(tables.dones[:, None], over, now) - chances, 0) / 0.2
+                chances = np.where(ended[:, None], now, chances)
+            rewards[t] = scored[np.arange(n), seats]
+            signs[t] = np.where(ended, 0, np.where(tables.seats == seats, 1, -1))
             finished += np.bincount(tables.kinds, minlength=len(Kind))
-        decisions += steps * n
+        decisions += steps * n * processes
 
         # --- Advantages ---
 
@@ -301,7 +228,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         sums: dict[str, Tensor] = {}
         for _ in range(settings.epochs):
             order = mine[torch.randperm(len(mine), generator=generator)]
-            for rows in order.split(settings.batch):
+            for rows in order.tensor_split(n_batches):
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
                 mask = legal[rows].to(device)
                 h = policy.trunk(*x)
@@ -324,52 +251,64 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                         + settings.reading * reading_loss + 0.5 * value_loss.mean())  # fmt: skip
                 adam.zero_grad()
                 loss.backward()
+                average([p.grad for p in learned if p.grad is not None])
                 torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 torch.nn.utils.clip_grad_norm_(critic.parameters(), 0.5)
                 adam.step()
                 with torch.no_grad():
                     parts = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
-                             "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift, "kl": (ratio - 1 - ratio.log()).mean(),
+                             "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift,
+                             "kl": (ratio - 1 - ratio.log()).mean(),
                              "clipped": ((ratio - 1).abs() > settings.clip).float().mean()}  # fmt: skip
                     for name, part in parts.items():
                         sums[name] = sums.get(name, torch.zeros((), device=device)) + part
         with torch.no_grad():
             for slow, fast in zip(magnet.parameters(), policy.parameters(), strict=True):
                 slow.lerp_(fast, settings.magnet_share)
-        batches = settings.epochs * math.ceil(len(mine) / settings.batch)
-        means = {name: float(total) / batches for name, total in sums.items()}
+        average(list(sums.values()))
+        means = {name: float(total) / (settings.epochs * n_batches) for name, total in sums.items()}
         if not all(math.isfinite(mean) for mean in means.values()) or not finite(policy):
             raise Refusal(f"training diverged after {decisions:,} decisions: the last good checkpoint in {out} is kept")
         took = time.monotonic() - iteration_started
         seconds += took
         hands = max(1, int(finished[1:].sum()))
-        row = {"decisions": decisions, "seconds": round(seconds, 1), "decisions_per_second": round(steps * n / took),
+        row = {"decisions": decisions, "seconds": round(seconds, 1),
+               "decisions_per_second": round(steps * n * processes / took),
                "rate": rate, "entropy_weight": entropy_weight, **means, "explained_variance": float(explained),
                **{f"hands_{kind.name.lower()}": int(finished[kind]) / hands for kind in Kind if kind != Kind.NONE},
                "decisions_per_hand": steps * n / hands}  # fmt: skip
 
         # --- Measure and keep ---
 
-        if decisions // settings.eval_every > (decisions - steps * n) // settings.eval_every or (
-            decisions >= settings.decisions
-        ):
-            strength = evaluate(policy, settings)
-            row |= {f"wins_{name}": won for name, won in strength.items()}
-            mean = sum(strength.values()) / len(strength)
-            if mean > best:
-                best = mean
-                save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
+        before = decisions - steps * n * processes
+        if decisions // settings.eval_every > before // settings.eval_every or decisions >= settings.decisions:
+            if rank == 0:
+                strength = evaluate(policy, settings)
+                row |= {f"wins_{name}": won for name, won in strength.items()}
+                mean = sum(strength.values()) / len(strength)
+                if mean > best:
+                    best = mean
+                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
+                if decisions >= settings.decisions:
+                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
             if settings.pool > 0:
                 if len(pool) == settings.past_selves:  # make room at random: some old ones stay
-                    del pool[int(torch.randint(len(pool), (1,), generator=generator))]
+                    del pool[below(mix(settings.seed, decisions), 0, len(pool))]
                 pool.append({name: tensor.clone() for name, tensor in policy.state_dict().items()})
-            run_.save(out / "checkpoint.safetensors", decisions, seconds, best)
-            if decisions >= settings.decisions:
-                save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
-        log.write(row)
-        log.show(row, settings)
-    log.close()
+            run_.save(out, decisions, seconds, best)
+        if log:
+            log.write(row)
+            log.show(row, settings)
+    if log:
+        log.close()
     return decisions
+
+
+def win_chances(tables: Tables, rules: Rules) -> np.ndarray:
+    """Return both seats' chances to win the game as the present hands began: float64, shape (n, 2)."""
+    table, states = game_table(rules), tables.states
+    first = table[states["dealer"].astype(np.int64), states["scores"][:, 0], states["scores"][:, 1]]
+    return np.stack([first, 1 - first], axis=1)
 
 
 def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
@@ -378,173 +317,3 @@ def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
     That is as good as nothing, and `exp` of much less is many times slower.
     """
     return torch.log_softmax(logits.masked_fill(~mask, -60.0), 1)
-
-
-@kernel
-def lay_out_all(observations, unseen, suits, shared, leads):
-    """Write positions for the networks, and by how much the seats to act lead in deadwood.
-
-    Args:
-        observations: int8, shape (n, `ppo.ENCODING.size`).
-        unseen: int8, shape (n, `hidden.SIZE`).
-        suits, shared: Written: float32, shape (n, 4, …) and (n, …), the hidden part behind the seen one.
-        leads: Written: float32, shape (n,): the opponent's less the mover's own least deadwood, in points.
-    """
-    for i in range(observations.shape[0]):
-        ppo.lay_out(observations[i], suits[i], shared[i])
-        hidden.lay_out(unseen[i], suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
-        leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
-
-
-def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
-    """Return the share of games that the policy wins, always choosing its likeliest action, by opponent."""
-    agent = ppo.native("ppo", as_numpy(policy))
-    rules = parse_rules(settings.rules)
-    found = {}
-    for name, spec in PANEL.items():
-        games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
-        found[name] = float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean())
-    return found
-
-
-def finite(policy: Policy) -> bool:
-    """Return whether all weights are finite numbers."""
-    return all(bool(torch.isfinite(p).all()) for p in policy.parameters())
-
-
-def as_numpy(policy: Policy) -> dict[str, np.ndarray]:
-    """Return a policy's tensors as `agents.ppo` wants them."""
-    return {name: tensor.detach().cpu().numpy() for name, tensor in policy.state_dict().items()}
-
-
-def save_policy(policy: Policy, path: Path, settings: Settings, notes: Mapping[str, Any]) -> None:
-    """Write a policy for `agents.ppo`, with what made it."""
-    metadata = {"format": ppo.FORMAT, "encoding": ppo.ENCODING.name, "rules": settings.rules,
-                "settings": json.dumps(dataclasses.asdict(settings)), "notes": json.dumps(notes)}  # fmt: skip
-    write(as_numpy(policy), path, metadata)
-
-
-def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file beside ``path`` and rename it: whoever is killed leaves the old file whole."""
-    beside = path.with_name(f"{path.name}.new")
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, beside, dict(metadata))
-    with open(beside, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-
-
-@dataclass
-class Run:
-    """All that a checkpoint holds. Numbers and JSON only, so loading one executes nothing."""
-
-    settings: Settings
-    policy: Policy
-    critic: Critic
-    magnet: Policy
-    reader: torch.nn.Linear
-    pool: list[dict[str, Tensor]]
-    adam: torch.optim.Adam
-    generator: torch.Generator
-    tables: Tables
-
-    def _networks(self) -> Iterator[tuple[str, torch.nn.Module]]:
-        yield from (
-            ("policy", self.policy),
-            ("critic", self.critic),
-            ("magnet", self.magnet),
-            ("reader", self.reader),
-        )
-
-    def save(self, path: Path, decisions: int, seconds: float, best: float) -> None:
-        """Write a checkpoint."""
-        tensors: dict[str, np.ndarray] = {"generator": self.generator.get_state().numpy()}
-        for name, network in self._networks():
-            tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
-        for number, weights in enumerate(self.pool):
-            tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
-        for number, moments in self.adam.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
-        snapshot = self.tables.snapshot()
-        tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
-        progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
-        metadata = {"format": FORMAT, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
-                    "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
-        write(tensors, path, metadata)
-
-    def load(self, path: Path) -> dict[str, Any]:
-        """Go back to a checkpoint; returns how far it was. Raises Refusal when it is of another run."""
-        from safetensors import safe_open
-
-        try:
-            with safe_open(path, "numpy") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: torch.from_numpy(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
-        except Exception as error:  # the package's own, of no common kind
-            raise Refusal(f"{path} cannot be read: {error}") from error
-        if metadata.get("format") != FORMAT or metadata.get("encoding") != ppo.ENCODING.name:
-            raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
-        theirs = json.loads(metadata["settings"])
-        ours = json.loads(json.dumps(dataclasses.asdict(self.settings)))
-        for name in ours:
-            if name != "decisions" and theirs.get(name) != ours[name]:
-                raise Refusal(
-                    f"{path} is of a run with {name}={theirs.get(name)}, not {ours[name]}: give another --out, "
-                    "or the same options"
-                )
-        progress: dict[str, Any] = json.loads(metadata["progress"])
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            return dict(sorted(found.items()))
-
-        for name, network in self._networks():
-            network.load_state_dict(part(f"{name}."))
-        self.pool[:] = [part(f"pool.{number}.") for number in range(progress["past_selves"])]
-        moments = {n: part(f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
-        self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
-        self.generator.set_state(tensors["generator"])
-        states = tensors["tables.states"].numpy().view(STATE)
-        self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
-        return progress
-
-
-class Log:
-    """The run's log: lines of JSON, TensorBoard, and what the terminal shows."""
-
-    def __init__(self, out: Path, decisions: int) -> None:
-        """Open the log in ``out``, and forget what a killed run wrote after the checkpoint at ``decisions``."""
-        path = out / "log.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() and decisions else []
-        kept = [line for line in lines if line.endswith("}") and json.loads(line).get("decisions", 0) <= decisions]
-        path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-        self._path = path
-        self._board = SummaryWriter(str(out / "tensorboard"), purge_step=decisions or None)
-        self._strength = ""
-
-    def write(self, row: Mapping[str, Any]) -> None:
-        """Add a row; numbers beside its ``decisions`` go to TensorBoard, too."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-        if "decisions" in row:
-            for name, number in row.items():
-                self._board.add_scalar(name, number, row["decisions"])
-
-    def show(self, row: Mapping[str, Any], settings: Settings) -> None:
-        """Show progress: a line that is overwritten on a terminal, one for each measurement elsewhere."""
-        measured = [f"{name} {100 * row[f'wins_{name}']:.1f} %" for name in PANEL if f"wins_{name}" in row]
-        if measured:
-            # ± of a share of this many games, without the gain from mirrored deals.
-            half = share(np.repeat([0.0, 1.0], settings.eval_pairs)).high - 0.5
-            self._strength = f"wins: {', '.join(measured)} (± {100 * half:.1f})"
-        text = (
-            f"{row['decisions']:>13,} of {settings.decisions:,} decisions  {row['seconds'] / 60:6.1f} min  "
-            f"{row['decisions_per_second']:,}/s  {self._strength}"
-        )
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="\n" if measured else "", file=sys.stderr, flush=True)
-        elif measured:
-            print(text, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Write out and close."""
-        self._board.close()

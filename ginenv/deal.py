@@ -75,6 +75,8 @@ def reset_game(s, seed):
     for seat in range(SEATS):
         s["scores"][seat] = 0
         s["boxes"][seat] = 0
+    s["wins"][0] = 0
+    s["wins"][1] = 0
 
 
 @kernel

@@ -8,6 +8,7 @@ import numpy as np
 
 from ginenv.cards import BIT, JOKERS, NO_CARD, count, total
 from ginenv.jit import kernel
+from ginenv.ledger import COLUMNS, column_home
 from ginenv.melds import deadwood as natural_deadwood
 from ginenv.rules import Rules
 from ginenv.state import (
@@ -299,8 +300,22 @@ def _broken_result(s, rules):
         return 12
     if kind < _KNOCK or kind > _OUT or (kind > _DEAD and not rules["open_table"]):
         return 20
+    columns = COLUMNS if rules["hollywood"] else 1
+    for place in range(2 * columns):
+        if s["boxes"][place] == 0 and s["scores"][place] != 0:
+            return 27
+        if place > 1 and (s["scores"][place] > s["scores"][place - 2] or s["boxes"][place] > s["boxes"][place - 2]):
+            closed = (
+                column_home(s, rules, place // 2 - 1) != NO_SEAT
+            )  # V2: a closed column takes no more, the next does
+            if not closed:
+                return 27
     for k in range(2):
-        if s["scores"][k] < s["points"][k] or (s["boxes"][k] == 0 and s["scores"][k] != 0):
+        if columns == 1 and s["scores"][k] < s["points"][k]:
+            return 27
+        if s["wins"][k] > (COLUMNS if columns > 1 else 0) or (
+            s["first_home"] == NO_SEAT and s["boxes"][k] < s["wins"][k]
+        ):
             return 27
     if np.int64(s["boxes"][0]) + np.int64(s["boxes"][1]) > s["hand_number"] or s["hand_number"] == 0:
         return 27
@@ -324,7 +339,8 @@ def _broken_result(s, rules):
         return 0 if s["reshuffled"] >= rules["reshuffles"] or s["n_pile"] < 2 else 28
     if knocker > 1 or knocker != s["seat"] or winner != (1 - knocker if kind == _UNDERCUT else knocker):
         return 20
-    if s["boxes"][winner] == 0 or s["points"][1 - winner] != 0:
+    entered = np.int64(s["wins"][winner]) if columns > 1 else np.int64(s["boxes"][winner])
+    if entered == 0 or s["points"][1 - winner] != 0:
         return 20
     defender = 1 - knocker
     own, other = np.int64(s["deadwood"][knocker]), np.int64(s["deadwood"][defender])

@@ -20,7 +20,7 @@ A record looks like this; ``#`` begins a comment, blank lines do not matter::
     melds 1: 4C 4D 4H, 7S 8S 9S           what lies on the table after a knock
     melds 0: AS 2S 3S
     layoffs 0: TS on 7S 8S 9S
-    score: 0 15                           of the game, by seat
+    score: 0 15                           of the game, by seat (Hollywood: of column 1, 2 and 3)
     game: 0 wins, 273 to 25               when the game is over, with all bonuses
 
 Everything from ``result`` down may be left out; what is there is checked. A hand may stop anywhere.
@@ -85,7 +85,7 @@ class Hand:
     result: HandResult | None = None
     """None while the hand is being played."""
     scores: tuple[int, ...] = ()
-    """Scores of the game after this hand, by seat."""
+    """Scores of the game after this hand, by seat; in Hollywood column after column."""
     stocks: tuple[NewStock, ...] = ()
     """The stocks made of discards (H12)."""
 

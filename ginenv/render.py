@@ -16,6 +16,7 @@ import numpy as np
 from ginenv.cards import JOKER, NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
 from ginenv.hands import Settlement, arrange, settlement
 from ginenv.lay import table_melds
+from ginenv.ledger import COLUMNS
 from ginenv.melds import MAX_MELDS
 from ginenv.rules import Rules
 from ginenv.state import BIG_GIN, NO_SEAT, Kind, Phase
@@ -28,8 +29,9 @@ class _Row:
     """What a drawing shows of one seat."""
 
     name: str
-    score: int
-    boxes: int
+    score: str
+    """Of the game; in Hollywood of its columns, ``30/20/0``, and boxes likewise."""
+    boxes: str
     melds: list[str] = field(default_factory=list)
     loose: str = ""
     """Cards in no meld; of a closed hand, the ones that all know."""
@@ -40,11 +42,20 @@ class _Row:
     """None where the hand is not open."""
 
 
+def _by_column(values: np.ndarray, rules: Rules, seat: int) -> str:
+    """Return what a VIEW holds of ``seat``, column by column in Hollywood (V2)."""
+    places = range(seat, 2 * COLUMNS, 2) if rules.hollywood else (seat,)
+    return "/".join(str(int(values[place])) for place in places)
+
+
 def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -> tuple[list[_Row], Settlement | None]:
     """Return each seat's row, the viewer's first, and the settlement after a knock."""
     players = int(view["players"])
     names = list(names) or ["you", *(f"opponent {k}" if players > 2 else "opponent" for k in range(1, players))]
-    rows = [_Row(names[k], int(view["scores"][k]), int(view["boxes"][k])) for k in range(players)]
+    rows = [
+        _Row(names[k], _by_column(view["scores"], rules, k), _by_column(view["boxes"], rules, k))
+        for k in range(players)
+    ]
     knocker = int(view["knocker"])
     laid = rules.settle_by_hand or rules.open_table
     if knocker != NO_SEAT and int(view["kind"]) and not laid:  # both hands lie on the table

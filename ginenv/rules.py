@@ -46,6 +46,7 @@ RULES = np.dtype(
                 "ace_means_gin",
                 "spades_double",
                 "straight",
+                "hollywood",
                 "discard_taken",
                 "dead_stock",
                 "turn_limit",
@@ -121,6 +122,8 @@ class Rules:
     first_dealer: Literal["random", "low", "high"] = _rule(
         "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
     )
+    hollywood: bool = _rule(False, "V2", "a game is kept in three columns, each a race to the target")
+    match: int | None = _rule(None, "G6", "sum of margins that ends a match of games, as `gin score` keeps it")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -143,6 +146,7 @@ class Rules:
             ("box_bonus", 0, 1000),
             ("game_bonus", 0, 10_000),
             ("shutout_bonus", 0, 10_000),
+            ("match", 1, 100_000),
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -199,6 +203,14 @@ class Rules:
         if not self.oklahoma and (self.ace_means_gin or self.spades_double):
             option = "ace_means_gin" if self.ace_means_gin else "spades_double"
             raise ValueError(f"rules: {option} is an option of oklahoma: set oklahoma=True as well")
+        if self.hollywood and self.target is None:
+            raise ValueError("rules: hollywood's columns are races to a target: set target instead of hands")
+        if self.hollywood and self.players != 2:
+            raise ValueError(f"rules: hollywood is a game of two players, not of {self.players}")
+        if self.match is not None and self.players != 2:
+            raise ValueError(
+                f"rules: a match adds up the margins of two players, not of {self.players}: leave match out"
+            )
         if self.shutout == "add" and self.shutout_bonus == 0:
             raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
 
@@ -281,7 +293,7 @@ _MODERN = Rules()
 PRESETS: dict[str, Rules] = {
     "modern": _MODERN,
     "denexa": Rules(
-        name="denexa", undercut_ties=False, shutout="add", next_dealer="winner"
+        name="denexa", undercut_ties=False, shutout="add", next_dealer="winner", match=500
     ),
     "historic": Rules(name="historic", gin_bonus=20, undercut_bonus=10, box_bonus=20),
     "palace": Rules(
@@ -289,6 +301,7 @@ PRESETS: dict[str, Rules] = {
         longest_meld=5, box_bonus=0, game_bonus=0, shutout="none",
     ),
     "oklahoma": Rules(name="oklahoma", oklahoma=True, ace_means_gin=True, spades_double=True),
+    "hollywood": Rules(name="hollywood", hollywood=True),
     "straight": Rules(name="straight", straight=True, knock_limit=0),
     "big_gin": Rules(name="big_gin", big_gin=True),
     "open_table": Rules(
@@ -303,9 +316,9 @@ PRESETS: dict[str, Rules] = {
         box_bonus=0, game_bonus=0, shutout="none",
     ),
 }  # fmt: skip
-"""Rules by name. Their sources: modern, historic, oklahoma, straight and big_gin are document 001's, denexa is 000's
-second article, palace 004's first half and open_table its second; eaai is the EAAI-21 challenge's Java framework,
-openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
+"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight and big_gin are document 001's, denexa
+is 000's second article, palace 004's first half and open_table its second; eaai is the EAAI-21 challenge's Java
+framework, openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
 
 
 def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:

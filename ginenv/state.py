@@ -41,7 +41,8 @@ STATE = np.dtype(
         ("order", np.uint8, (ORDER,)),  # stock and discard pile
         ("draws", np.uint8, (RING,)),  # by turn: the card drawn, + FROM_PILE when taken from the pile
         ("throws", np.uint8, (RING,)),  # by turn: the card discarded
-        ("scores", np.int32, (SEATS,)),  # of the game so far, without boxes and bonuses
+        # Of the game so far, without boxes and bonuses, by seat; in Hollywood by 2 * column + seat, and boxes likewise.
+        ("scores", np.int32, (SEATS,)),
         ("points", np.int16, (SEATS,)),  # scored in this hand: 2 * (1000 + 100) at the most
         ("deadwood", np.uint8, (SEATS,)),  # at settlement, after layoffs
         ("boxes", np.uint16, (SEATS,)),  # hands won
@@ -70,10 +71,11 @@ STATE = np.dtype(
         ("knocker", np.uint8),
         ("winner", np.uint8),  # of the hand; NO_SEAT when nobody
         ("first_home", np.uint8),  # seat that reached the target first; NO_SEAT before
+        ("wins", np.uint8, (2,)),  # Hollywood: hands won, counted to 3; so many columns take a seat's last win
     ],
     align=True,
 )
-"""One table: 552 bytes."""
+"""One table: 568 bytes."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -23,7 +23,7 @@ from ginenv.cards import NO_CARD, CardsLike, card_list, card_mask, card_text, ca
 from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
 from ginenv.hands import KINDS, HandResult, arrange, layoffs_of, settlement
 from ginenv.lay import MELDS, table_melds
-from ginenv.ledger import final_total, game_over, game_winner
+from ginenv.ledger import COLUMNS, final_total, game_over, game_winner
 from ginenv.record import (
     BYTE_ORDER_MARK,
     HEADER,
@@ -272,8 +272,17 @@ class Table:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Scores of the game by seat, without boxes and bonuses; a finished hand is in."""
-        return tuple(int(x) for x in self._s["scores"][: self._rules.players])
+        """Scores of the game by seat, without boxes and bonuses; a finished hand is in. In Hollywood the first column's
+        (`columns` has all).
+        """
+        return self.columns[0]
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """Scores of each column of the game, by seat: three in Hollywood (V2), else one."""
+        players = self._rules.players
+        places = self._s["scores"][: players * (COLUMNS if self._rules.hollywood else 1)]
+        return tuple(tuple(int(x) for x in places[at : at + players]) for at in range(0, len(places), players))
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -402,7 +411,7 @@ class Table:
 
     def _present(self) -> Hand:
         result = self.result
-        scores = self.scores if result is not None else ()
+        scores = sum(self.columns, ()) if result is not None else ()
         return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores, tuple(self._stocks))
 
     def _game_text(self) -> str:
@@ -416,7 +425,7 @@ class Table:
     def _said(self) -> dict[str, str]:
         """Return what a record may state at this point of the play."""
         result = self.result
-        said = {} if result is None else outcome(result, self.scores)
+        said = {} if result is None else outcome(result, sum(self.columns, ()))
         if self.game_over:
             said["game"] = self._game_text()
         return said

@@ -10,6 +10,7 @@ import numpy as np
 
 from ginenv.cards import BIT, NO_CARD, count, lowest
 from ginenv.jit import kernel
+from ginenv.ledger import COLUMNS
 from ginenv.rng import below
 from ginenv.state import (
     DISCARD_PHASE,
@@ -40,7 +41,7 @@ VIEW = np.dtype(
         ("pile", np.uint8, (ORDER,)),  # the discard pile from the bottom up, NO_CARD behind its top
         ("draws", np.uint8, (RING,)),  # by turn % RING: card drawn (+ FROM_PILE), NO_CARD where not seen
         ("throws", np.uint8, (RING,)),  # by turn % RING: card discarded, NO_CARD for none yet
-        ("scores", np.int32, (SEATS,)),
+        ("scores", np.int32, (SEATS,)),  # in Hollywood by 2 * column + relative seat, and boxes likewise
         ("boxes", np.uint16, (SEATS,)),
         ("cards", np.uint8, (SEATS,)),  # how many cards a seat holds
         ("hand_number", np.uint16),
@@ -68,6 +69,7 @@ VIEW = np.dtype(
         ("multiplier", np.uint8),
         ("kind", np.uint8),  # a Kind, once the hand is over
         ("knocker", np.uint8),  # relative, NO_SEAT when none
+        ("wins", np.uint8, (2,)),  # Hollywood: hands won, counted to 3; else 0
     ],
     align=True,
 )
@@ -123,6 +125,14 @@ def look(s, rules, seat, v):
             v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
     v["hand"] = own
+    v["wins"][0] = 0
+    v["wins"][1] = 0
+    if rules["hollywood"]:
+        for k in range(2):
+            v["wins"][k] = s["wins"][k ^ seat]
+        for place in range(2, 2 * COLUMNS):  # the columns behind the first
+            v["scores"][place] = s["scores"][place ^ seat]
+            v["boxes"][place] = s["boxes"][place ^ seat]
 
     n_pile = np.int64(s["n_pile"])
     for i in range(ORDER):

@@ -14,7 +14,7 @@ from ginenv.melds import deadwood
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, n_actions, new_states
 from ginenv.step import step, write_mask
-from tests.reference import NaiveGameRules, NaiveRules
+from tests.reference import NaiveGame, NaiveGameRules, NaiveHollywood, NaiveRules
 
 DECK = [r + s for s in SUITS for r in RANKS]
 BITS = {text: int(BIT[card(text)]) for text in DECK}
@@ -69,11 +69,14 @@ ODD: dict[str, Rules] = {
     "oklahoma, 8 ranks": Rules(
         oklahoma=True, ace_means_gin=True, spades_double=True, ranks=8, cards_dealt=5, undercut_ties=False
     ),
+    "hollywood, adding": Rules(hollywood=True, target=60, shutout="add", knock_limit=40, next_dealer="winner"),
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
 ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if not r.more_actions}
 """The rules of the 108 actions."""
+AGENTS_PLAY = [name for name in PRESETS if name in ALL_RULES]
+"""Presets of the 108 actions."""
 MORE_RULES: dict[str, Rules] = {
     "by hand": Rules(settle_by_hand=True, knock_limit=25),
     "by hand, melds to 4, big gin": Rules(
@@ -129,6 +132,12 @@ def naive_game_rules(rules: Rules) -> NaiveGameRules:
         shutout_bonus=rules.shutout_bonus,
         next_dealer=rules.next_dealer,
     )
+
+
+def naive_game(rules: Rules, first_dealer: int) -> NaiveGame | NaiveHollywood:
+    """Return the oracle's ledger of a game."""
+    kind = NaiveHollywood if rules.hollywood else NaiveGame
+    return kind(naive_game_rules(rules), first_dealer)
 
 
 # --- Hands ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -644,4 +644,69 @@ class NaiveGame:
         if first == second:
             assert self.crossed is not None
             return self.crossed
+        return 0 if first > second else 1
+
+
+class NaiveHollywood:
+    """A Hollywood game (V2): three games, of which a player's first win is entered in the first only, the second in
+    the first two, every later one in all three. A game that is over takes nothing more.
+    """
+
+    def __init__(self, rules: NaiveGameRules = NaiveGameRules(), first_dealer: int = 0) -> None:
+        self.columns = [NaiveGame(rules, first_dealer) for _ in range(3)]
+        self.dealing = NaiveGame(replace(rules, target=1_000_000), first_dealer)  # sees every hand: who deals
+        self.wins = [0, 0]
+
+    @property
+    def over(self) -> bool:
+        """Whether all three columns have ended."""
+        return all(column.over for column in self.columns)
+
+    @property
+    def dealer(self) -> int:
+        """Who deals next (H14)."""
+        return self.dealing.dealer
+
+    @property
+    def hands_played(self) -> int:
+        """Hands of the game, dead ones and those that no column took included."""
+        return self.dealing.hands_played
+
+    @property
+    def scores(self) -> list[int]:
+        """Scores column after column, by seat."""
+        return [score for column in self.columns for score in column.scores]
+
+    @property
+    def boxes(self) -> list[int]:
+        """Boxes column after column, by seat."""
+        return [box for column in self.columns for box in column.boxes]
+
+    def record(self, result: HandResult) -> None:
+        """Enter a hand where it belongs."""
+        self.dealing.record(result)
+        if result.winner is None:
+            return
+        self.wins[result.winner] += 1
+        for column in self.columns[: self.wins[result.winner]]:
+            if not column.over:
+                column.record(result)
+
+    def totals(self) -> tuple[int, int]:
+        """Return the sums of the columns' totals."""
+        first, second = zip(*(column.totals() for column in self.columns), strict=True)
+        return (sum(first), sum(second))
+
+    def margin(self) -> int:
+        """Return the difference of the sums (G5)."""
+        first, second = self.totals()
+        return abs(first - second)
+
+    def winner(self) -> int:
+        """Return who has the higher sum; on level sums, who reached the target first, in whichever column (G5)."""
+        first, second = self.totals()
+        if first == second:
+            crossed = self.columns[0].crossed
+            assert crossed is not None
+            return crossed
         return 0 if first > second else 1

@@ -70,6 +70,7 @@ def random_play(s, rules, seed, n, kinds):
         action = random_action(s, rules, style, mix(seed, -1 - i))
         if not is_legal(s, action):
             return LEDGER + 1, i
+        closed = rules["hollywood"] and s["first_home"] != NO_SEAT  # the first column takes no more (V2)
         step(s, rules, action)
         if s["phase"] != OVER_PHASE:
             continue
@@ -79,7 +80,7 @@ def random_play(s, rules, seed, n, kinds):
         kinds[s["kind"]] += 1
         for seat in range(2):
             sums[seat] += s["points"][seat]
-            if sums[seat] != s["scores"][seat]:
+            if not closed and sums[seat] != s["scores"][seat]:
                 return LEDGER, i
         if margin(s, rules, 0) + margin(s, rules, 1) != 0:  # zero-sum
             return LEDGER + 2, i

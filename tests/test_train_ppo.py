@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +29,7 @@ pytest.importorskip("tensorboard")
 pytestmark = pytest.mark.train
 
 from agents.network import Critic, Policy  # noqa: E402
-from experiments import hidden, train_ppo  # noqa: E402
+from experiments import hidden, train_ppo, training  # noqa: E402
 from experiments.train_ppo import Settings, train  # noqa: E402
 from ginenv.envs.vector import Tables, random_actions  # noqa: E402
 
@@ -48,7 +51,7 @@ def laid_out(tables: Tables) -> tuple[torch.Tensor, torch.Tensor]:
     suits = np.zeros((tables.n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE), dtype=np.float32)
     shared = np.zeros((tables.n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)), dtype=np.float32)
     hidden.write_hidden(tables.states, tables.rules.record, unseen)
-    train_ppo.lay_out_all(tables.observations, unseen, suits, shared, np.zeros(tables.n, dtype=np.float32))
+    training.lay_out_all(tables.observations, unseen, suits, shared, np.zeros(tables.n, dtype=np.float32))
     return torch.from_numpy(suits), torch.from_numpy(shared)
 
 
@@ -69,7 +72,7 @@ def test_torch_and_the_kernel_agree(width, mixing):
         for parameter in policy.parameters():  # logits as spread as a trained network's
             parameter.add_(0.05 * torch.randn_like(parameter))
         wanted = policy(*laid_out(tables)).numpy()
-    params = ppo.pack(train_ppo.as_numpy(policy))
+    params = ppo.pack(training.as_numpy(policy))
     out = np.zeros(108, dtype=np.float32)
     for raw, row in zip(tables.observations, wanted, strict=True):
         ppo.logits(raw, params, out)
@@ -77,7 +80,7 @@ def test_torch_and_the_kernel_agree(width, mixing):
 
 
 def test_a_policy_has_the_tensors_that_the_agent_reads():
-    tensors = train_ppo.as_numpy(Policy(12, 3))
+    tensors = training.as_numpy(Policy(12, 3))
     assert {name: tensor.shape for name, tensor in tensors.items()} == ppo.shapes(12, 3)
 
 
@@ -225,3 +228,72 @@ def test_it_solves_a_trivial_game_in_seconds(tmp_path):
     agent = make(f"ppo:path={tmp_path}/best.safetensors")
     games, _ = play_pairs(agent, make("random"), easy, 9, 0, 300)
     assert (games["winner"] == 0).mean() > 0.8  # 0.92 at this seed
+
+
+def test_two_processes_learn_together_and_go_on_with_any_number(tmp_path):
+    """The issue: all processes have the same networks, the first writes, and a run goes on with one process, too."""
+    (tmp_path / "run.py").write_text(TOGETHER)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29631",
+               str(tmp_path / "run.py"), str(tmp_path / "out")]  # fmt: skip
+    for _ in range(2):  # stopped, and gone on with
+        done = subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    hashes = (tmp_path / "out" / "hashes").read_text().splitlines()
+    assert len(hashes) == 4 and hashes[0] == hashes[1] != hashes[2] == hashes[3]
+    rows = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()][1:]
+    assert [row["decisions"] for row in rows] == list(range(256, 1537, 256))
+    assert train(dataclasses.replace(TINY, decisions=1664), tmp_path / "out") == 1664
+
+
+TOGETHER = """
+import hashlib, os, sys
+from pathlib import Path
+import torch
+import torch.distributed as dist
+from experiments import train_ppo, training
+from tests.test_train_ppo import TINY, stops
+import dataclasses
+
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+out = Path(sys.argv[1])
+first = not (out / "checkpoint.safetensors").exists()
+dist.barrier()
+kept = []
+init = training.Run.__init__
+training.Run.__init__ = lambda self, *args: (init(self, *args), kept.append(self))[0]
+# Only one of the two is asked to stop: both must.
+stop = stops(3) if first and dist.get_rank() == 1 else lambda: False
+train_ppo.train(dataclasses.replace(TINY, decisions=1536), out, stop)
+weights = b"".join(p.detach().numpy().tobytes() for p in kept[0].networks['policy'].parameters())
+with open(out / "hashes", "a") as file:
+    file.write(hashlib.sha256(weights).hexdigest() + "\\n")
+dist.destroy_process_group()
+"""
+
+
+def test_the_other_reward_adds_up_to_the_game():
+    """From its first hand to its end a game moves each seat's chance from a half to 0 or 1."""
+    game = PRESETS["eaai"].but(target=30)
+    tables = Tables(20, game, 4, "game", "features-v1")
+    start = train_ppo.win_chances(tables, game)
+    assert np.allclose(start.sum(axis=1), 1) and np.abs(start - 0.5).max() < 0.05
+    actions = np.zeros(20, dtype=np.int64)
+    changed = 0
+    for move in range(3000):
+        random_actions(tables.views, move, actions)
+        tables.step(actions)
+        now = train_ppo.win_chances(tables, game)
+        assert np.allclose(now.sum(axis=1), 1)
+        scores = tables.states["scores"][:, :2]
+        ahead = scores[:, 0] > scores[:, 1] + 2
+        assert (now[ahead, 0] > 0.5).all()
+        changed += int(ahead.sum())
+    assert changed > 0
+
+
+def test_it_learns_by_games_too_and_goes_on(tmp_path):
+    by_game = dataclasses.replace(TINY, reward="game", decisions=1024)
+    assert train(by_game, tmp_path / "a", stops(3)) == 384
+    assert train(by_game, tmp_path / "a") == train(by_game, tmp_path / "b") == 1024
+    assert same(tmp_path / "a" / "checkpoint.safetensors", tmp_path / "b" / "checkpoint.safetensors")

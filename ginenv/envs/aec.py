@@ -24,7 +24,8 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
 
     Args:
         rules: A preset's name or `Rules`.
-        episode: ``"hand"`` or ``"game"`` (to the target, with the ledger's boxes and bonuses).
+        episode: ``"hand"`` or ``"game"`` (to the target, with the ledger's boxes and bonuses; in Hollywood to the end
+            of all three columns).
         reward: ``"points"`` (zero-sum: what a hand scores; over a game they add up to its margin) or ``"win"`` (1,
             -1, and 0 for a dead hand, at the end).
         encoding: A name of `ginenv.encode.ENCODINGS`.

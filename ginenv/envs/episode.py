@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from ginenv.jit import kernel
-from ginenv.ledger import game_over, game_winner, margin
+from ginenv.ledger import game_over, game_winner, margin, score_lead
 from ginenv.state import NO_SEAT, OVER_PHASE, Kind
 from ginenv.step import step
 
@@ -54,9 +54,9 @@ def advance(s, rules, episode, reward, action, rewards):
         s: A STATE record of a hand in play.
         rules: A RULES record.
         episode: Index in `EPISODES`.
-        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative; the last step of a game
-            also adds what boxes and bonuses change, so that a game's rewards add up to its margin. ``win``: 1 and -1
-            when the episode ends, 0 for a dead hand.
+        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative (in a game of Hollywood as
+            often as it is entered in a column); the last step of a game also adds what boxes and bonuses change, so
+            that a game's rewards add up to its margin. ``win``: 1 and -1 when the episode ends, 0 for a dead hand.
         action: A legal action id.
         rewards: Written: float32, shape (2,), by seat.
 
@@ -66,6 +66,7 @@ def advance(s, rules, episode, reward, action, rewards):
     """
     rewards[0] = 0
     rewards[1] = 0
+    before = score_lead(s, rules) if rules["hollywood"] else 0
     step(s, rules, action)
     if s["phase"] != OVER_PHASE:
         return RUNNING
@@ -74,10 +75,13 @@ def advance(s, rules, episode, reward, action, rewards):
     outcome = NEXT_HAND
     if episode == 0:
         outcome = TRUNCATED if cut_short(s, rules) else ENDED
-    elif game_over(s, rules):
-        outcome = ENDED
-        winner = np.int64(game_winner(s, rules))
-        lead += margin(s, rules, 0) - (np.int64(s["scores"][0]) - np.int64(s["scores"][1]))
+    else:
+        if rules["hollywood"]:  # what the columns took of the hand
+            lead = score_lead(s, rules) - before
+        if game_over(s, rules):
+            outcome = ENDED
+            winner = np.int64(game_winner(s, rules))
+            lead += margin(s, rules, 0) - score_lead(s, rules)
     if reward == 0:
         rewards[0] = lead
         rewards[1] = -lead
