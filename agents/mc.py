@@ -216,7 +216,7 @@ def sample_batch(view, rules, params, key, hands, stocks, patient):
         view, rules, params: As a policy's.
         key: Names the sample.
         hands: int64, shape (n,), written: the opponent's cards.
-        stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
+        stocks: uint8, shape (n, 54), written: the stocks, their tops at ``n_stock - 1``.
         patient: int8, shape (n,), written: 1 where the opponent waits for gin.
     """
     n = hands.shape[0]

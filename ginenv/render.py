@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
+from ginenv.cards import JOKER, NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
 from ginenv.hands import Settlement, arrange, settlement
+from ginenv.lay import table_melds
 from ginenv.ledger import COLUMNS
 from ginenv.melds import MAX_MELDS
 from ginenv.rules import Rules
@@ -56,7 +57,8 @@ def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -
         for k in range(players)
     ]
     knocker = int(view["knocker"])
-    if knocker != NO_SEAT:  # both hands lie on the table
+    laid = rules.settle_by_hand or rules.open_table
+    if knocker != NO_SEAT and int(view["kind"]) and not laid:  # both hands lie on the table
         hands = [int(view["known"][k]) for k in range(players)]
         defender = 1 - knocker
         none = np.zeros(MAX_MELDS, np.int64)
@@ -95,13 +97,20 @@ def _status(view: Any, rows: list[_Row], result: Settlement | None) -> str:
         counts = f"{result.knocker_deadwood} against {result.defender_deadwood}"
         verb = "score" if winner == "you" else "scores"
         return f"{kind.name.lower().replace('_', ' ')}, {counts}: {winner} {verb} {result.points}"
-    mover = rows[int(view["mover"])].name
     phase = Phase(int(view["phase"]))
+    if phase == Phase.OVER:  # settled by hand
+        knocker = int(view["knocker"])
+        winner = rows[1 - knocker if kind == Kind.UNDERCUT else knocker].name
+        return f"{kind.name.lower().replace('_', ' ')}: {winner} {'win' if winner == 'you' else 'wins'} the hand"
+    mover = rows[int(view["mover"])].name
     choices = int(view["choices"])
     what = {
         Phase.UPCARD: "take or pass",
         Phase.DRAW: "draw or take",
         Phase.DISCARD: "discard",
+        Phase.ARRANGE: "lay down melds",
+        Phase.DEFEND: "meld and lay off",
+        Phase.ANSWER: "accept or refuse the knock",
     }[phase]
     if phase == Phase.DRAW and int(view["passes"]) == int(view["players"]) and int(view["turn"]) == 0:
         what = "draw from the stock"
@@ -144,7 +153,10 @@ def ansi(
     lines = [f"hand {_hand_number(view)}, turn {int(view['turn'])}, {_limit(view)}"]
     lines += [_row_text(row) for row in rows[1:]]
     lines.append(f"  stock {int(view['n_stock'])}, pile {' '.join(pile[:6]) or 'empty'}{more}")
-    lines += [_row_text(rows[0]), _status(view, rows, result)]
+    lines.append(_row_text(rows[0]))
+    if view["sets"] or view["runs"]:
+        lines.append(f"  on the table {' | '.join(map(cards_text, table_melds(view)))}")
+    lines.append(_status(view, rows, result))
     text = "\n".join(lines)
     if color:
         for suit in "HD":
@@ -268,6 +280,8 @@ _SIGNS = "♠♥♦♣"
 
 def _face(card: int) -> tuple[str, int, str]:
     """Return a card's rank as printed, its suit (0-3) and colour."""
+    if card >= JOKER:
+        return "*", 0, _BLACK
     rank, suit = RANKS[card % 13], card // 13
     return ("10" if rank == "T" else rank), suit, (_RED if SUITS[suit] in "HD" else _BLACK)
 

@@ -15,10 +15,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ginenv.cards import deck_mask
+from ginenv.cards import JOKERS, count, deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
+FIRST_DEALERS = ("random", "low", "high")
+MORE_ACTIONS = ("jokers", "open_table", "settle_by_hand", "illegal_knocks")
+"""Options that bring actions of their own."""
+NO_END = 1 << 30
+"""Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
 
 RULES = np.dtype(
     [
@@ -52,13 +57,22 @@ RULES = np.dtype(
                 "shutout",
                 "shutout_bonus",
                 "next_dealer",
+                "reshuffles",
+                "first_dealer",
+                "settle_by_hand",
+                "illegal_knocks",
+                "more_actions",
+                "jokers",
+                "open_table",
+                "rummy_doubles",
             ]
         ),
     ],
     align=True,
 )
-"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout`` and ``next_dealer`` are indices of
-`SHUTOUTS` and `DEALERS`; a target or number of hands that is not set is 0."""
+"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer`` and ``first_dealer``
+are indices of `SHUTOUTS`, `DEALERS` and `FIRST_DEALERS`; a target or number of hands that is not set is 0;
+``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`)."""
 
 
 def _rule(default: Any, ids: str, what: str) -> Any:
@@ -77,6 +91,7 @@ class Rules:
     players: int = _rule(2, "H1", "players at the table")
     ranks: int = _rule(13, "C1", "ranks in the deck, from the ace up")
     suits: int = _rule(4, "C1", "suits in the deck")
+    jokers: bool = _rule(False, "C8", "two jokers in the deck, wild in melds, 20 points as deadwood")
     cards_dealt: int = _rule(10, "H1", "cards in a hand")
     longest_meld: int = _rule(13, "C6", "most cards in a meld, layoffs included (13: no limit)")
     knock_limit: int = _rule(10, "H6", "most deadwood to knock with")
@@ -91,6 +106,7 @@ class Rules:
     straight: bool = _rule(False, "V3", "only gin ends a hand")
     discard_taken: bool = _rule(False, "H4", "the card just taken may be discarded again")
     dead_stock: int = _rule(2, "H11", "cards left in the stock that end the hand")
+    reshuffles: int | None = _rule(0, "H12", "times that the discards become a new stock (None: without end)")
     turn_limit: int = _rule(100, "H15", "turns after which a hand is dead")
     target: int | None = _rule(100, "G1", "points that end a game (None: see hands)")
     hands: int | None = _rule(None, "G8", "hands that end a game, where no target does")
@@ -99,6 +115,13 @@ class Rules:
     shutout: Literal["none", "double", "add"] = _rule("double", "G4", "what a game without a won hand costs")
     shutout_bonus: int = _rule(100, "G4", "points that a shutout adds, where it adds")
     next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
+    settle_by_hand: bool = _rule(False, "H9 H10", "the melds of a knock and the layoffs are actions of the players")
+    illegal_knocks: bool = _rule(False, "I2", "a knock above the limit may be tried; the opponent answers")
+    open_table: bool = _rule(False, "V8", "melds and layoffs are laid down in the turns; who goes out wins")
+    rummy_doubles: bool = _rule(False, "S8", "open table: going out with nothing laid in turns before scores double")
+    first_dealer: Literal["random", "low", "high"] = _rule(
+        "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
+    )
     hollywood: bool = _rule(False, "V2", "a game is kept in three columns, each a race to the target")
     match: int | None = _rule(None, "G6", "sum of margins that ends a match of games, as `gin score` keeps it")
 
@@ -116,6 +139,7 @@ class Rules:
             ("undercut_bonus", 0, 1000),
             ("big_gin_bonus", 0, 1000),
             ("dead_stock", 0, 50),
+            ("reshuffles", 0, 1000),
             ("turn_limit", 1, 10_000),
             ("target", 1, 10_000),
             ("hands", 1, 1000),
@@ -131,19 +155,51 @@ class Rules:
         self._check_sense()
 
     def _check_sense(self) -> None:
-        deck, needed = self.ranks * self.suits, self.players * self.cards_dealt + 1 + self.dead_stock
+        deck, needed = count(self.deck), self.players * self.cards_dealt + 1 + self.dead_stock
         if deck <= needed:
             raise ValueError(
-                f"rules: a deck of {self.ranks} ranks × {self.suits} suits = {deck} cards is too small: "
+                f"rules: a deck of {self.ranks} ranks × {self.suits} suits{' and two jokers' * self.jokers} = {deck} "
+                "cards is too small: "
                 f"{self.players} hands of {self.cards_dealt}, the upcard and a stock of more than "
                 f"{self.dead_stock} need {needed + 1}"
             )
         if (self.target is None) == (self.hands is None):
             raise ValueError("rules: a game ends by its target or by its number of hands: set just one of them")
+        if self.jokers:
+            if self.name in ("eaai", "openspiel"):
+                raise ValueError(f"rules: {self.name} plays another program's game, which has no jokers: jokers=false")
+            for option, why in (
+                ("oklahoma", "a joker as the upcard would set no knock limit"),
+                ("settle_by_hand", "melds with jokers are laid down by the automatic settlement only"),
+                ("illegal_knocks", "there is no action to bluff with a joker"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: jokers do not go with {option}: {why}")
+        if self.open_table:
+            for option, why in (
+                ("jokers", "they are wild in a hand's own melds only"),
+                ("settle_by_hand", "melds and layoffs are actions of each turn already"),
+                ("illegal_knocks", "an exposed hand could not be laid down any more"),
+                ("big_gin", "going out needs no discard anyway"),
+                ("straight", "it ends by going out"),
+                ("oklahoma", "the upcard sets nothing there"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: open_table does not go with {option}: {why}")
+            if self.longest_meld < 13:
+                raise ValueError("rules: at the open table melds grow as long as they can: longest_meld must be 13")
+        elif self.rummy_doubles:
+            raise ValueError("rules: rummy_doubles is an option of the open table: set open_table=True as well")
+        if self.reshuffles != 0 and self.dead_stock != 0:
+            raise ValueError(
+                "rules: with reshuffles the stock is used up before the discards become a new one: dead_stock must be 0"
+            )
         if self.straight and self.oklahoma:
             raise ValueError("rules: straight gin has no knock limit, so oklahoma cannot set it: choose one")
         if self.straight and self.knock_limit != 0:
             raise ValueError("rules: straight gin has no knocks: knock_limit must be 0")
+        if self.straight and self.illegal_knocks:
+            raise ValueError("rules: straight gin has no knocks, so none can be illegal: illegal_knocks must be false")
         if not self.oklahoma and (self.ace_means_gin or self.spades_double):
             option = "ace_means_gin" if self.ace_means_gin else "spades_double"
             raise ValueError(f"rules: {option} is an option of oklahoma: set oklahoma=True as well")
@@ -158,18 +214,34 @@ class Rules:
         if self.shutout == "add" and self.shutout_bonus == 0:
             raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
 
+    @property
+    def deck(self) -> int:
+        """The mask of the whole deck (C1, C8)."""
+        return deck_mask(self.ranks, self.suits) | (JOKERS if self.jokers else 0)
+
+    @property
+    def more_actions(self) -> str:
+        """The first option that has actions behind the 108 that every game has (`ginenv.state`); empty for none."""
+        return next((name for name in MORE_ACTIONS if getattr(self, name)), "")
+
     @cached_property
     def record(self) -> np.void:
         """The rules as one `RULES` record, for kernels. Do not write to it."""
         array = np.zeros(1, dtype=RULES)
         row = array[0]
         for name in RULES.names or ():
-            if name == "deck":
-                row[name] = deck_mask(self.ranks, self.suits)
+            if name == "more_actions":
+                row[name] = self.more_actions != ""
+            elif name == "deck":
+                row[name] = self.deck
             elif name == "shutout":
                 row[name] = SHUTOUTS.index(self.shutout)
             elif name == "next_dealer":
                 row[name] = DEALERS.index(self.next_dealer)
+            elif name == "first_dealer":
+                row[name] = FIRST_DEALERS.index(self.first_dealer)
+            elif name == "reshuffles":
+                row[name] = NO_END if self.reshuffles is None else self.reshuffles
             else:
                 row[name] = int(getattr(self, name) or 0)
         array.flags.writeable = False
@@ -208,6 +280,8 @@ def _check_type(name: str, value: Any, kind: str) -> None:
         good, wanted = value in SHUTOUTS, "one of " + ", ".join(SHUTOUTS)
     elif name == "next_dealer":
         good, wanted = value in DEALERS, "one of " + ", ".join(DEALERS)
+    elif name == "first_dealer":
+        good, wanted = value in FIRST_DEALERS, "one of " + ", ".join(FIRST_DEALERS)
     else:
         good, wanted = isinstance(value, str), "a text"
     if not good:
@@ -230,6 +304,10 @@ PRESETS: dict[str, Rules] = {
     "hollywood": Rules(name="hollywood", hollywood=True),
     "straight": Rules(name="straight", straight=True, knock_limit=0),
     "big_gin": Rules(name="big_gin", big_gin=True),
+    "open_table": Rules(
+        name="open_table", open_table=True, rummy_doubles=True, gin_bonus=0, undercut_bonus=10, dead_stock=0,
+        reshuffles=1, turn_limit=200, box_bonus=0, game_bonus=0, shutout="none", first_dealer="high",
+    ),
     "eaai": Rules(
         name="eaai", next_dealer="alternate", box_bonus=0, game_bonus=0, shutout="none"
     ),
@@ -239,8 +317,8 @@ PRESETS: dict[str, Rules] = {
     ),
 }  # fmt: skip
 """Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight and big_gin are document 001's, denexa
-is 000's second article, palace 004's first half; eaai is the EAAI-21 challenge's Java framework, openspiel what
-OpenSpiel's gin_rummy plays by default (for differential tests)."""
+is 000's second article, palace 004's first half and open_table its second; eaai is the EAAI-21 challenge's Java
+framework, openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
 
 
 def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
@@ -293,3 +371,10 @@ def _parse_value(name: str, text: str) -> Any:
         with suppress(ValueError):
             return int(text)
     return text
+
+
+def refuse_more_actions(rules: Rules, who: str) -> None:
+    """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
+    if rules.more_actions:
+        others = "" if rules.jokers or rules.open_table else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
+        raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ginenv.cards import BIT, RANKS, SUITS, card, card_text
+from ginenv.cards import BIT, JOKERS, RANKS, SUITS, card, card_text
 from ginenv.deal import deal, new_game
 from ginenv.ledger import game_over
 from ginenv.melds import deadwood
 from ginenv.rules import PRESETS, Rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, new_states
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, n_actions, new_states
 from ginenv.step import step, write_mask
 from tests.reference import NaiveGame, NaiveGameRules, NaiveHollywood, NaiveRules
 
@@ -60,6 +60,8 @@ ODD: dict[str, Rules] = {
     "melds to 6": Rules(longest_meld=6, knock_limit=20, big_gin=True, big_gin_bonus=25),
     "whole stock": Rules(dead_stock=0, discard_taken=True),
     "long stock": Rules(dead_stock=20, turn_limit=9),
+    "one new stock": Rules(reshuffles=1, dead_stock=0, knock_limit=3),
+    "new stocks, 5 ranks": Rules(ranks=5, cards_dealt=5, reshuffles=None, dead_stock=0, knock_limit=2, turn_limit=150),
     "short hands": Rules(turn_limit=6, knock_limit=40, next_dealer="winner", shutout="add"),
     "any knock": Rules(knock_limit=100, target=250),
     "3 hands": Rules(target=None, hands=3, knock_limit=40),
@@ -71,7 +73,29 @@ ODD: dict[str, Rules] = {
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
-ALL_RULES: dict[str, Rules] = PRESETS | ODD
+ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if not r.more_actions}
+"""The rules of the 108 actions."""
+AGENTS_PLAY = [name for name in PRESETS if name in ALL_RULES]
+"""Presets of the 108 actions."""
+MORE_RULES: dict[str, Rules] = {
+    "by hand": Rules(settle_by_hand=True, knock_limit=25),
+    "by hand, melds to 4, big gin": Rules(
+        settle_by_hand=True, longest_meld=4, knock_limit=40, big_gin=True, ranks=7, cards_dealt=7, undercut_ties=False
+    ),
+    "by hand, small": Rules(settle_by_hand=True, ranks=5, cards_dealt=6, big_gin=True, dead_stock=0, knock_limit=15),
+    "open table": PRESETS["open_table"],
+    "open table, small": Rules(
+        open_table=True, ranks=6, suits=4, cards_dealt=6, reshuffles=None, dead_stock=0, turn_limit=60, knock_limit=2
+    ),
+    "jokers": Rules(jokers=True, knock_limit=5),
+    "jokers, melds to 4": Rules(
+        jokers=True, longest_meld=4, ranks=8, cards_dealt=7, big_gin=True, reshuffles=1, dead_stock=0
+    ),
+    "bluffs": Rules(illegal_knocks=True),
+    "bluffs by hand": Rules(illegal_knocks=True, settle_by_hand=True, oklahoma=True, spades_double=True, turn_limit=30),
+    "bluffs, new stock": Rules(illegal_knocks=True, ranks=5, cards_dealt=5, reshuffles=1, dead_stock=0, knock_limit=1),
+}
+"""Rules with more actions than these."""
 
 
 def naive_rules(rules: Rules) -> NaiveRules:
@@ -93,6 +117,7 @@ def naive_rules(rules: Rules) -> NaiveRules:
         straight=rules.straight,
         discard_taken=rules.discard_taken,
         dead_stock=rules.dead_stock,
+        reshuffles=rules.reshuffles,
         turn_limit=rules.turn_limit,
     )
 
@@ -140,9 +165,9 @@ def meld_rich_pool(rng: random.Random) -> list[str]:
 # --- Positions ------------------------------------------------------------------------------------
 
 
-def legal_actions(s: np.void) -> list[int]:
-    """Return the legal action ids of a STATE."""
-    row = np.zeros(N_ACTIONS, dtype=np.int8)
+def legal_actions(s: np.void, n: int = N_ACTIONS) -> list[int]:
+    """Return the legal action ids of a STATE with ``n`` actions."""
+    row = np.zeros(n, dtype=np.int8)
     write_mask(s, row)
     return np.flatnonzero(row).tolist()
 
@@ -154,9 +179,9 @@ def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
         return rng.choice(legal)
     if ends:
         return rng.choice(ends)
-    if style == 2 and legal[0] >= DISCARD and rng.random() < 0.9:
-        hand = int(s["hand"][s["seat"]])
-        return min(legal, key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
+    if style == 2 and DISCARD <= legal[0] < KNOCK and rng.random() < 0.9:
+        hand = int(s["hand"][s["seat"]]) & ~JOKERS
+        return min((a for a in legal if a < KNOCK), key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
     return rng.choice(legal)
 
 
@@ -168,7 +193,7 @@ def positions(rules: Rules, seed: int, hands: int) -> Iterator[np.void]:
     for n in range(hands):
         while s["phase"] != OVER_PHASE:
             yield s
-            step(s, record, choose(s, legal_actions(s), n % 3, rng))
+            step(s, record, choose(s, legal_actions(s, n_actions(rules)), n % 3, rng))
         yield s
         if game_over(s, record):
             new_game(s, record, seed + 1000 * (n + 1))

@@ -274,6 +274,7 @@ class NaiveRules:
     straight: bool = False  # V3
     discard_taken: bool = False  # H4: the card just taken from the pile may be discarded
     dead_stock: int = 2  # H11: cards left in the stock that end the hand
+    reshuffles: int | None = 0  # H12: how often the discards become a new stock; None: without end
     turn_limit: int = 100  # H15: turns (a draw or a take each) after which the hand is dead
 
 
@@ -468,6 +469,7 @@ class NaiveHand:
         self.refusals = 0  # of the first upcard
         self.taken: str | None = None  # from the pile on this turn: H4
         self.turns = 0
+        self.reshuffled = 0
         self.result: HandResult | None = None
 
     def legal(self) -> set[Action]:
@@ -490,11 +492,17 @@ class NaiveHand:
             actions.add(("big gin",))
         return actions
 
-    def apply(self, action: Action, knocker_melds: Collection[Meld] | None = None) -> None:
+    def apply(
+        self,
+        action: Action,
+        knocker_melds: Collection[Meld] | None = None,
+        new_stock: Sequence[str] | None = None,
+    ) -> None:
         """Make one action. An illegal one changes nothing and raises ValueError (I1).
 
         With ``knocker_melds`` a knock is settled on just these, which must be among the equally
-        good arrangements; without, as `settle` does.
+        good arrangements; without, as `settle` does. A discard after which a new stock is made (H12)
+        needs it: all discards but this one, in whatever order they were shuffled to.
         """
         if action not in self.legal():
             raise ValueError(f"{action} is not legal in the phase {self.phase} for seat {self.seat}")
@@ -519,9 +527,15 @@ class NaiveHand:
             self.pile.append(action[1])
             self.taken = None
             if len(self.stock) <= self.rules.dead_stock or self.turns >= self.rules.turn_limit:
-                self.phase, self.result = "over", DEAD  # H11, H15
-            else:
-                self.phase, self.seat = "draw", 1 - self.seat
+                often = self.rules.reshuffles
+                if self.turns >= self.rules.turn_limit or (often is not None and self.reshuffled >= often):
+                    self.phase, self.result = "over", DEAD  # H11, H15
+                    return
+                if new_stock is None or sorted(new_stock) != sorted(self.pile[:-1]):
+                    raise ValueError("the new stock is not all discards but the last one")
+                self.stock, self.pile = list(new_stock), self.pile[-1:]  # H12
+                self.reshuffled += 1
+            self.phase, self.seat = "draw", 1 - self.seat
 
     def _receive(self, card: str) -> None:
         """Put a card into the mover's hand: a turn begins, and a discard is owed."""

@@ -22,7 +22,7 @@ from ginenv.envs.single import GinRummyEnv
 from ginenv.envs.single_vector import GinRummyVectorEnv
 from ginenv.rng import mix
 
-PRESETS = sorted(ginenv.PRESETS)
+PRESETS = sorted(name for name, preset in ginenv.PRESETS.items() if not preset.more_actions)
 
 
 def play_randomly(env, seed, episodes=1):

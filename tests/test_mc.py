@@ -17,17 +17,17 @@ from ginenv.cards import BIT
 from ginenv.deal import new_game
 from ginenv.melds import deadwood
 from ginenv.rules import PRESETS, rules
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, OVER_PHASE, new_states
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, legal_actions, positions
+from tests.common import AGENTS_PLAY, ALL_RULES, legal_actions, positions
 from tests.test_view import shuffled
 
 EAAI = PRESETS["eaai"]
 SHORT = {name: r.but(target=None, hands=2, hollywood=False) for name, r in PRESETS.items()}
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", AGENTS_PLAY)
 def test_mc_plays_legally_under_every_preset(preset):
     games, _ = play_pairs(make("mc:worlds=8,width=3"), make("simple"), SHORT[preset], 3, 0, 2)
     assert (games["forfeit"] == NOBODY).all()
@@ -132,7 +132,7 @@ def test_the_worlds_are_of_both_kinds_and_fit_what_each_would_have_done():
     agent, v = make("mc:patient=0.25"), np.zeros(1, dtype=VIEW)
     hands, stocks, patient = (
         np.zeros(64, dtype=np.int64),
-        np.zeros((64, 52), dtype=np.uint8),
+        np.zeros((64, ORDER), dtype=np.uint8),
         np.zeros(64, dtype=np.int8),
     )
     low = Counter()

@@ -13,14 +13,14 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ginenv.envs.desk import ILLEGAL, RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, TRUNCATED, checked_reward
 from ginenv.rules import Rules
-from ginenv.state import N_ACTIONS
 
 
 class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
     """Gin rummy for PettingZoo.
 
     Each seat is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``,
-    int8 of shape (108,), all zero off turn. A seat sees its own cards and what lies open; nothing else is in either.
+    int8 of shape (108,), all zero off turn; rules with more actions have more (`ginenv.state.n_actions`). A seat sees
+    its own cards and what lies open; nothing else is in either.
 
     Args:
         rules: A preset's name or `Rules`.
@@ -64,12 +64,12 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
             name: spaces.Dict(
                 {
                     "observation": self._desk.observation_space(),
-                    "action_mask": spaces.Box(0, 1, shape=(N_ACTIONS,), dtype=np.int8),
+                    "action_mask": spaces.Box(0, 1, shape=(self._desk.n_actions,), dtype=np.int8),
                 }
             )
             for name in self.possible_agents
         }
-        self.action_spaces = {name: spaces.Discrete(N_ACTIONS) for name in self.possible_agents}
+        self.action_spaces = {name: spaces.Discrete(self._desk.n_actions) for name in self.possible_agents}
 
     @property
     def rules(self) -> Rules:
@@ -81,7 +81,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the action space of ``agent``: Discrete(108)."""
+        """Return the action space of ``agent``: Discrete(108), or more where the rules have more actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:

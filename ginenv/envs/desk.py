@@ -17,7 +17,7 @@ from ginenv.jit import kernel
 from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_named
-from ginenv.state import N_ACTIONS, new_states
+from ginenv.state import n_actions, new_states
 from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
@@ -48,6 +48,9 @@ class Desk:
 
     def __init__(self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None) -> None:
         self.rules = rules_named(rules)
+        if self.rules.jokers or self.rules.open_table:
+            what = "jokers" if self.rules.jokers else "an open table"
+            raise ValueError(f"rules: no encoding shows {what}: play it at a ginenv.Table")
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
         choice("encoding", encoding, tuple(ENCODINGS))
@@ -55,6 +58,7 @@ class Desk:
             choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.encoding = ENCODINGS[encoding]
+        self.n_actions = n_actions(self.rules)
         self.states = new_states(1)
         self.rewards = np.zeros(2, dtype=np.float32)
         self._views = np.zeros(1, dtype=VIEW)
@@ -101,7 +105,7 @@ class Desk:
             IllegalAction: when there is no such action.
             TypeError: when it is no whole number.
         """
-        number = checked_action(action)
+        number = checked_action(action, self.n_actions)
         return int(_advance(self.states, self._rules, self.episode, self.reward, number, self.rewards))
 
     def act(self, action: int | np.integer[Any]) -> int:
@@ -116,10 +120,10 @@ class Desk:
         return IllegalAction(why_illegal(self.states[0], self.rules, int(action)))
 
     def observe(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off
-        turn).
+        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (n_actions,), 0
+        off turn).
         """
-        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        mask = np.zeros(self.n_actions, dtype=np.int8)
         _observe(self.states, self._rules, seat, self.encoding.code, self._views, self._codes, mask)
         return self._codes * self.encoding.scale, mask
 

@@ -42,7 +42,8 @@ def checked_reward(name: str, value: object) -> float:
 @kernel
 def cut_short(s, rules):
     """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
-    return s["kind"] == _DEAD and s["n_stock"] > rules["dead_stock"]
+    left = s["n_stock"] > rules["dead_stock"] or s["reshuffled"] < rules["reshuffles"]
+    return s["kind"] == _DEAD and left
 
 
 @kernel

@@ -33,7 +33,7 @@ from ginenv.envs.episode import (
 from ginenv.jit import kernel
 from ginenv.ledger import margin
 from ginenv.rng import below, checked_seed, mix
-from ginenv.rules import Rules
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.rules import rules as rules_of
 from ginenv.state import DISCARD, KNOCK, N_ACTIONS, new_states
 from ginenv.step import is_legal, write_mask
@@ -199,6 +199,7 @@ class Tables:
         self.rules = rules_of(rules)
         if self.rules.players != 2:
             raise ValueError(f"these tables seat two, and the rules want {self.rules.players} players")
+        refuse_more_actions(self.rules, "a batch of tables")
         self.episode = episode
         self.reward = reward
         self.encoding = encoding_of(encoding)
