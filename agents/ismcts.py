@@ -231,7 +231,7 @@ OPTIONS = {
     "worlds": Option(1000, "iterations a decision, each in a world of its own", 1, mc.MOST_WORLDS),
     "ms": Option(0.0, "milliseconds a decision, in place of `worlds` (0: as many worlds as it says)", 0, 1e6),
     "bank": Option(0.0, "seconds a game, shared out over its decisions, likewise", 0, 1e6),
-    "explore": Option(1.0, "weight of UCB1's exploration, the points of a hand counted in fifties", 0, 100),
+    "explore": Option(2.0, "weight of UCB1's exploration, the points of a hand counted in fifties", 0, 100),
 }
 
 AGENT = Kind("searches a tree over information sets: the literature's reference", _make, OPTIONS)

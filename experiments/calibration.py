@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", default="eaai", help="a preset, or preset,key=value,… (default eaai)")
     parser.add_argument("--seed", type=int, default=1, help="seed (default 1)")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--plot", metavar="FILE", help="also draw it: a PNG or SVG file")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         "worlds": args.worlds, **model, "cards": len(truth), "loss": loss(estimates, truth),
         "loss_uniform": loss(chances, truth), "classes": classes(estimates, truth),
     }  # fmt: skip
+    if args.plot:
+        draw(found, Path(args.plot))
     if args.json:
         print(json.dumps(found))
         return 0
@@ -79,6 +83,41 @@ def run(args: argparse.Namespace) -> int:
             f"{100 * row['true']:>9.1f} %{row['cards']:>10,}"
         )
     return 0
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Draw how often estimates came true against what they said; the nearer to the diagonal, the better.
+
+    Raises:
+        Refusal: when the file cannot be written, or matplotlib is not there.
+    """
+    if path.suffix.lower() not in (".png", ".svg"):
+        raise Refusal(f"--plot {path}: give a file that ends in .png or .svg")
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise Refusal("--plot needs matplotlib: pip install 'ginenv[report]'") from error
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 100], [0, 100], color="0.6", linewidth=1, label="as often as they say")
+    said = [100 * row["estimate"] for row in found["classes"]]
+    true = [100 * row["true"] for row in found["classes"]]
+    axes.plot(said, true, "o-", color="#0072b2", label="estimates, by class")
+    for x, y, row in zip(said, true, found["classes"], strict=True):
+        axes.annotate(f"{row['cards']:,}", (x, y), textcoords="offset points", xytext=(6, -10), fontsize=7)
+    axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="estimated chance that the opponent holds a card, %",
+             ylabel="came true, %", aspect="equal")  # fmt: skip
+    axes.set_title(
+        f"{found['a'].partition(':')[0]} looking at {found['b'].partition(':')[0]}: {found['cards']:,} cards",
+        fontsize=9,
+    )
+    axes.legend(loc="upper left", fontsize=8)
+    beside = path.with_name(f"{path.name}.new{path.suffix}")
+    try:
+        figure.savefig(beside, dpi=150)
+        beside.replace(path)
+    except OSError as error:
+        raise Refusal(f"--plot {path} cannot be written: {error.strerror}") from error
 
 
 def observe(

@@ -35,3 +35,15 @@ def test_classes_and_loss_of_known_estimates():
 def test_odd_numbers_are_refused(capsys, more):
     assert main(["calibration", "lean", "simple", *more]) == 2
     assert more[0] in capsys.readouterr().err
+
+
+def test_a_plot_is_a_file_or_one_clear_sentence(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    few = ["calibration", "lean", "simple", "--hands", "5", "--worlds", "50"]
+    assert main([*few, "--plot", str(tmp_path / "plot.png")]) == 0
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
+    assert main([*few, "--plot", str(tmp_path / "plot.doc")]) == 2
+    assert "ends in .png or .svg" in capsys.readouterr().err
+    assert main([*few, "--plot", str(tmp_path / "nowhere" / "plot.svg")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
