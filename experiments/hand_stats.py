@@ -15,7 +15,7 @@ from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import parse_rules
+from ginenv.rules import parse_rules, refuse_more_actions
 from ginenv.state import Kind
 
 
@@ -36,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     with refusing():
         seed = checked_seed(args.seed, "--seed")
         a, b, rules = make(args.a), make(args.b), parse_rules(args.rules)
+        refuse_more_actions(rules, "a match of agents")
     with refusing(AgentError):
         games, hands = play_pairs(a, b, rules, seed, 0, args.games // 2, keep_hands=True)
     if not len(hands):

@@ -53,6 +53,9 @@ def run(args: argparse.Namespace) -> int:
     """Play a game."""
     with refusing():
         rules, agent = parse_rules(args.rules), make(args.agent)
+        if rules.jokers or rules.open_table:
+            what = "jokers" if rules.jokers else "open_table"
+            raise ValueError(f"rules: {what} is a game that agents cannot play: take a ginenv.Table")
         seed = secrets.randbits(32) if args.seed is None else checked_seed(args.seed, "--seed")
         table = Table(rules, seed)
     print(f"You play {args.agent} under {rules.name} rules, seed {seed}. Type ? for help, q to quit.")

@@ -38,7 +38,7 @@ from experiments.standings import as_json, describe, pairs_of, result_document, 
 from experiments.store import Store, open_store
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules, parse_rules, refuse_more_actions
 
 NATIVE_SHARD = 200
 """Pairs a shard between native agents: some 30 ms."""
@@ -98,6 +98,7 @@ def plan(names: Sequence[str], rules: str, seed: int, games: int, threads: int) 
         raise Refusal(f"--threads {threads}: give 1 or more")
     with refusing():
         seed, parsed = checked_seed(seed, "--seed"), parse_rules(rules)
+        refuse_more_actions(parsed, "a match of agents")
         crew = tuple(make(name) for name in names)
         others = [tuple(a if isinstance(a, NativeAgent) else make(n) for n, a in zip(names, crew, strict=True))
                   for _ in range(threads - 1)]  # fmt: skip

@@ -27,7 +27,7 @@ from experiments.standings import scores
 from experiments.whole_file import write_whole
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import mix
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules, parse_rules, refuse_more_actions
 
 TRIES = 12
 """Settings of a generation."""
@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal(f"--seed {args.seed}: a seed from 0 to {(1 << 32) - 1} is due")
     with refusing():
         rules, agent = parse_rules(args.rules), make(args.agent)
+        refuse_more_actions(rules, "a match of agents")
         panel = [make(spec).spec for spec in args.panel]
     ranges = parse_ranges(args.agent, args.vary)
     head = {

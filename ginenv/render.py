@@ -57,8 +57,8 @@ def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -
         for k in range(players)
     ]
     knocker = int(view["knocker"])
-    laid = rules.settle_by_hand or rules.open_table
-    if knocker != NO_SEAT and int(view["kind"]) and not laid:  # both hands lie on the table
+    by_hand = rules.settle_by_hand or rules.open_table
+    if knocker != NO_SEAT and int(view["kind"]) and not by_hand:  # both hands lie on the table
         hands = [int(view["known"][k]) for k in range(players)]
         defender = 1 - knocker
         none = np.zeros(MAX_MELDS, np.int64)

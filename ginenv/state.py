@@ -75,7 +75,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 568 bytes."""
+"""One table: 560 bytes."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -141,28 +141,8 @@ def test_C8_hands_with_jokers_play_settle_and_replay(name):
 
 
 def test_C8_a_joker_is_discarded_and_read_by_name():
-    deck = [
-        "*1",
-        "AS",
-        "2S",
-        "3S",
-        "5S",
-        "7S",
-        "9S",
-        "JS",
-        "AD",
-        "3D",
-        "5D",
-        "4H",
-        "5H",
-        "7H",
-        "8H",
-        "9H",
-        "*2",
-        "9C",
-        "TC",
-        "QC",
-    ]
+    front = "*1 AS 2S 3S 5S 7S 9S JS AD 3D 5D 4H 5H 7H 8H 9H *2 9C TC QC"
+    deck = front.split()
     deck += [c for c in (*DECK, *JOKERS) if c not in deck]
     t = Table(Rules(jokers=True), deck=deck, dealer=0)
     assert len(deck) == 54 and t.stock_size == 33
