@@ -39,6 +39,7 @@ COMMANDS = {
         "experiments.calibration", "how well the opponent's hand is guessed in play", "worlds._tally"
     ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
+    "solve": Command("experiments.solve", "solve a small deck exactly, and measure agents on it", "exact_reach._play"),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
     "score": Command("experiments.keep_score", "keep the score of a game at a real table", "scoring.score_knock"),
     "train": Command("experiments.train", "train an agent by self-play", "match._play_native"),
