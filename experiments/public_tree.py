@@ -28,7 +28,7 @@ from ginenv.rules import Rules
 from ginenv.scoring import settle_hands
 from ginenv.state import Kind, new_states
 
-LARGEST = 30_000_000
+LARGEST = 10_000_000
 """Choices of one first upcard's tree, hand by hand, above which it would not fit in memory."""
 Choose = Callable[["Part", np.ndarray], np.ndarray]
 """What makes values of a decision out of those of its actions: (part, shape (n, hands, actions)) to (n, hands)."""

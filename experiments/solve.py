@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,15 @@ from experiments.exact_reach import Chances, any_legal, chances_of, reach_of
 from experiments.public_tree import Deck, Part, Reach, Strategy, Tree, best
 from experiments.refusal import Refusal, refusing
 from experiments.whole_file import write_whole
-from ginenv.rules import Rules, parse_rules
+from ginenv.envs.opponent import AgentError
+from ginenv.rules import Rules, parse_rules, refuse_more_actions
 
 MINI = "eaai,ranks=5,suits=2,cards_dealt=3,turn_limit=3,dead_stock=1,knock_limit=6,gin_bonus=10,undercut_bonus=10"
 """A game that is solved in a minute: runs, but with two suits no sets; each seat may have two turns."""
+
+
+LARGEST_TABLE = 25_000_000
+"""Knocks and hands to knock against, above which a table of what they are worth would not fit in memory."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         measured["cfr+"] = step.exploitability
         say(f"worth to the non-dealer: {value:+.4f} points a hand")
     for agent in agents:
-        with refusing():
+        with refusing(), refusing(AgentError):
             measured[agent.spec] = exploitability(game, chances_of(agent, rules))
     found["exploitability"] = measured
     say("\nexploitability, points a hand, and as a share of random's")
@@ -85,9 +91,14 @@ class Game:
     def __init__(self, rules: Rules) -> None:
         if rules.players != 2:
             raise ValueError(f"a game of two is solved: the rules want {rules.players} players")
-        if rules.ranks * rules.suits > 20:
+        refuse_more_actions(rules, "the solver")
+        if rules.reshuffles != 0:
+            raise ValueError("the solver's stock is never made anew (H12): take reshuffles=0")
+        cards, k = rules.ranks * rules.suits, rules.cards_dealt
+        if comb(cards, k + 1) * (k + 1) * comb(cards, k) > LARGEST_TABLE:
             raise ValueError(
-                f"a deck of {rules.ranks} × {rules.suits} cards is too large to solve exactly: 20 cards are the most"
+                f"hands of {k} from a deck of {rules.ranks} × {rules.suits} cards are too many to solve exactly: take "
+                f"fewer ranks, suits or cards_dealt, such as {MINI}"
             )
         self.deck = Deck(rules)
         self.trees = [Tree(self.deck, card) for card in range(len(self.deck.cards))]
@@ -101,12 +112,21 @@ def best_values(tree: Tree, reaches: list[Reach]) -> list[float]:
     return [float(tree.dealt @ tree.values(1 - r.seat, r, best)) for r in reaches]
 
 
-def exploitability(game: Game, chances: Chances) -> float:
-    """Return a policy's exploitability: points a hand, the mean over first upcards and both seats."""
-    found = []
-    for tree in game.trees:
-        found.append(np.mean(best_values(tree, [reach_of(tree, seat, chances) for seat in (0, 1)])))
-    return float(np.mean(found))
+def exploitability(game: Game, chances: Chances, symmetric: bool = False) -> float:
+    """Return a policy's exploitability: points a hand, the mean over first upcards and both seats.
+
+    Args:
+        game: The game.
+        chances: The policy.
+        symmetric: It plays alike whichever suits the cards are of, as networks of the kind `ppo` do: then one first
+            upcard will do for those that are alike.
+    """
+    found = 0.0
+    for tree, alike in zip(game.trees, game.alike if symmetric else [1] * len(game.trees), strict=True):
+        if alike:
+            reaches = [reach_of(tree, seat, chances) for seat in (0, 1)]
+            found += alike * float(np.mean(best_values(tree, reaches)))
+    return found / len(game.trees)
 
 
 # --- CFR+ ------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def test_solve_prints_and_writes_what_it_found(tmp_path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("solve --rules eaai", "a deck of 13 × 4 cards is too large to solve exactly"),
+        ("solve --rules eaai", "hands of 10 from a deck of 13 × 4 cards are too many"),
         ("solve --rules eaai,ranks=5,suits=3,cards_dealt=3", "this game is too large to solve exactly"),
         ("solve --iterations -1", "--iterations -1"),
         ("solve nobody", "there is no agent 'nobody'"),
