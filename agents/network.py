@@ -8,11 +8,14 @@ cards and leaves all others as they are. `agents.ppo` computes the policy withou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from agents.ppo import SHARED_SIZE, SUIT_SIZE
+from agents.ppo import SHARED_SIZE, SUIT_SIZE, lay_out
 from ginenv.state import DISCARD
 
 RANKS, SUITS = 13, 4
@@ -104,3 +107,22 @@ def small_outputs(*layers: nn.Linear) -> None:
     for layer in layers:
         nn.init.orthogonal_(layer.weight, 0.01)
         nn.init.zeros_(layer.bias)
+
+
+def forward(tensors: Mapping[str, np.ndarray], observations: np.ndarray) -> np.ndarray:
+    """Return a policy's logits for encoded positions, as torch computes them: float32, shape (n, 108).
+
+    Args:
+        tensors: As `agents.ppo.shapes` names them.
+        observations: int8, shape (n, size): the encoding features-v1.
+    """
+    mixing = sum(name.startswith("trunk.mix_shared.") for name in tensors)
+    policy = Policy(len(tensors["trunk.own.bias"]), mixing)
+    policy.load_state_dict({name: torch.from_numpy(np.array(tensor)) for name, tensor in tensors.items()})
+    suits = np.zeros((len(observations), SUITS, SUIT_SIZE), dtype=np.float32)
+    shared = np.zeros((len(observations), SHARED_SIZE), dtype=np.float32)
+    for i, raw in enumerate(observations):
+        lay_out(raw, suits[i], shared[i])
+    with torch.no_grad():
+        logits: np.ndarray = policy(torch.from_numpy(suits), torch.from_numpy(shared)).numpy()
+    return logits

@@ -25,10 +25,11 @@ FORMAT = "ginenv-policy-1"
 ENCODING = encoding("features-v1")
 SHIPPED = Path(__file__).parent / "weights" / "ppo.safetensors"
 
-_LEASTS, _TURNS = 13, 16
+LEASTS, TURNS = 13, 16
+"""Values of two thermometers: of least deadwood, and of own turns."""
 SUIT_SIZE = ENCODING.suit_size + 13
 """Values of a position that belong to a suit: its block of the encoding, and which discards are the best."""
-SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * ENCODING.suit_size + _LEASTS + _TURNS
+SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * ENCODING.suit_size + LEASTS + TURNS
 """Values that all suits share: the mean of the suits, what stands behind the suit blocks in the encoding, and least
 deadwood and own turn as thermometers (`lay_out`)."""
 
@@ -89,10 +90,10 @@ def lay_out(raw, suits, shared):
         shared[at] = raw[i] * SCALE[i]
         at += 1
     shared[SUIT_SIZE + _LEAST_TAKING - 4 * _BLOCK] = (raw[_LEAST_TAKING] - least) * np.float32(0.1)
-    for points in range(_LEASTS):
+    for points in range(LEASTS):
         shared[at + points] = least <= points
-    at += _LEASTS
-    for turn in range(_TURNS):
+    at += LEASTS
+    for turn in range(TURNS):
         shared[at + turn] = raw[_OWN_TURN] > turn
 
 

@@ -39,15 +39,23 @@ COMMANDS = {
         "experiments.calibration", "how well the opponent's hand is guessed in play", "worlds._tally"
     ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
+    "solve": Command("experiments.solve", "solve a small deck exactly, and measure agents on it", "exact_reach._play"),
+    "exploit": Command(
+        "experiments.train_exploit", "learn to beat an agent, and tell by how much", "match._play_native"
+    ),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
     "score": Command("experiments.keep_score", "keep the score of a game at a real table", "scoring.score_knock"),
     "train": Command("experiments.train", "train an agent by self-play", "match._play_native"),
+    "export": Command("experiments.export", "write a policy network as an ONNX file", "ppo.logits"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
     "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
     "replay": Command("experiments.show_record", "show a record step by step", "deal.deal_deck"),
 }
 
-_EXTRAS = {"rich": "tournament", "torch": "train", "safetensors": "train", "tensorboard": "train"}
+_EXTRAS = {
+    "rich": "tournament", "torch": "train", "safetensors": "train", "tensorboard": "train", "onnx": "onnx",
+    "onnxruntime": "onnx",
+}  # fmt: skip
 """The extra that brings a package."""
 
 

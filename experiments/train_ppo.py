@@ -36,6 +36,7 @@ from agents.registry import make
 from experiments import hidden, provenance, training
 from experiments.refusal import Refusal
 from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
+from ginenv.envs.opponent import ask
 from ginenv.envs.vector import Tables
 from ginenv.rng import below, mix
 from ginenv.rules import Rules, parse_rules
@@ -56,6 +57,9 @@ class Settings(training.Settings):
     """Share of the tables at which one seat is a past self."""
     scripted: float = 0.15
     """Share of the tables at which one seat is one of `SCRIPTED`."""
+    against: str = ""
+    """Spec of an agent that has one seat at every table, in the place of past selves and scripted bots, and whom the
+    policy is measured against: what is learned is how to beat it (`gin exploit`)."""
     epochs: int = 1
     """How often an update goes through its decisions: new ones cost little more than to go through old ones again."""
     critic_width: int = 64
@@ -72,6 +76,11 @@ class Settings(training.Settings):
     reading: float = 0.05
     """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
+
+    @property
+    def panel(self) -> dict[str, str]:
+        """Whom the policy is measured against, by the names in the log."""
+        return {"opponent": self.against} if self.against else super().panel
 
 
 def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
@@ -124,12 +133,12 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
 
     n, steps = settings.tables, settings.steps
     # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.
-    n_past, n_scripted = round(settings.pool * n), round(settings.scripted * n)
+    n_past, n_scripted = (0, n) if settings.against else (round(settings.pool * n), round(settings.scripted * n))
+    scripted = [make(spec) for spec in ((settings.against,) if settings.against else SCRIPTED)]
     other = np.full(n, -1)
-    other[:n_past] = len(SCRIPTED)
-    other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(SCRIPTED)
-    other_seat = np.where(other < 0, -1, np.arange(n) // len(SCRIPTED) % 2)
-    scripted = [make(spec) for spec in SCRIPTED]
+    other[:n_past] = len(scripted)
+    other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(scripted)
+    other_seat = np.where(other < 0, -1, np.arange(n) // len(scripted) % 2)
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
     # Positions, as the networks want them: what the policy sees stands first, what only the critic sees behind it.
     suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
@@ -168,7 +177,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
             with torch.no_grad():
                 logits = policy(suits[t].to(device), shared[t].to(device)).cpu()
                 others = np.where(seats == other_seat, other, -1)  # who acts, where it is not the learner
-                theirs = np.flatnonzero(others == len(SCRIPTED)) if pool else np.zeros(0, dtype=np.int64)
+                theirs = np.flatnonzero(others == len(scripted)) if pool else np.zeros(0, dtype=np.int64)
                 if len(theirs):
                     logits[theirs] = past(suits[t, theirs].to(device), shared[t, theirs].to(device)).cpu()
                 logs = log_probabilities(logits, masks[t])
@@ -181,7 +190,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
             keys = torch.randint(1 << 62, (n,), generator=generator).numpy()
             for i, bot in enumerate(scripted):
                 at = np.flatnonzero(others == i)
-                actions[t, at] = torch.from_numpy(bot.act(tables.views[at], rules, keys[at]))
+                if len(at):
+                    actions[t, at] = torch.from_numpy(ask(bot, tables.views[at], rules, keys[at]))
                 learns[t, at] = False
             tables.step(actions[t].numpy())
             ended = tables.kinds != 0
@@ -215,6 +225,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         # What is left to the critic's network.
         targets = returns - settings.potential / settings.unit * leads[:-1].flatten()
         mine = torch.from_numpy(np.flatnonzero(learns))
+        # Of the others' positions the critic learns where there are no tables of self-play to know them from.
+        judged = torch.from_numpy(np.flatnonzero(~learns)) if settings.against else mine[:0]
         flat = torch.from_numpy(advantages).flatten()
         flat = (flat - flat[mine].mean()) / (flat[mine].std() + 1e-8)
         explained = 1 - np.var(advantages) / (np.var(returns.numpy()) + 1e-8)
@@ -228,7 +240,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         sums: dict[str, Tensor] = {}
         for _ in range(settings.epochs):
             order = mine[torch.randperm(len(mine), generator=generator)]
-            for rows in order.tensor_split(n_batches):
+            judged = judged[torch.randperm(len(judged), generator=generator)] if len(judged) else judged
+            for rows, also in zip(order.tensor_split(n_batches), judged.tensor_split(n_batches), strict=True):
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
                 mask = legal[rows].to(device)
                 h = policy.trunk(*x)
@@ -245,6 +258,9 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                     magnet_logs = log_probabilities(magnet(x[0][some], x[1][some]), mask[some])
                 drift = (logs[some].exp() * (logs[some] - magnet_logs)).sum(1).mean()
                 value_loss = (critic(*x) - targets[rows].to(device)).square()
+                if len(also):
+                    theirs_too = critic(flat_suits[also].to(device), flat_shared[also].to(device))
+                    value_loss = torch.cat([value_loss, (theirs_too - targets[also].to(device)).square()])
                 held = x[0][:, :, ppo.SUIT_SIZE : ppo.SUIT_SIZE + RANKS]  # the opponent's hand, as the critic sees it
                 reading_loss = torch.nn.functional.binary_cross_entropy_with_logits(reader(h), held)
                 loss = (policy_loss - entropy_weight * entropy + settings.magnet * drift

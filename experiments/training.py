@@ -66,6 +66,11 @@ class Settings:
     """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
     eval_every: int = 4_000_000
 
+    @property
+    def panel(self) -> dict[str, str]:
+        """Whom the policy is measured against, by the names in the log."""
+        return PANEL
+
 
 @kernel
 def lay_out_all(observations, unseen, suits, shared, leads):
@@ -88,7 +93,7 @@ def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
     agent = ppo.native("ppo", as_numpy(policy))
     rules = parse_rules(settings.rules)
     found = {}
-    for name, spec in PANEL.items():
+    for name, spec in settings.panel.items():
         games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
         found[name] = float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean())
     return found
@@ -172,8 +177,9 @@ class Run:
         tensors, metadata = read(path)
         if metadata.get("format") != self._format or metadata.get("encoding") != ppo.ENCODING.name:
             raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
-        theirs = json.loads(metadata["settings"])
-        ours = json.loads(json.dumps(dataclasses.asdict(self.settings)))
+        # A setting that is younger than the checkpoint had its default then.
+        theirs = dataclasses.asdict(type(self.settings)()) | json.loads(metadata["settings"])
+        theirs, ours = (json.loads(json.dumps(s)) for s in (theirs, dataclasses.asdict(self.settings)))
         for name in ours:
             if name != "decisions" and theirs.get(name) != ours[name]:
                 raise Refusal(
@@ -235,7 +241,7 @@ class Log:
 
     def show(self, row: Mapping[str, Any], settings: Settings) -> None:
         """Show progress: a line that is overwritten on a terminal, one for each measurement elsewhere."""
-        measured = [f"{name} {100 * row[f'wins_{name}']:.1f} %" for name in PANEL if f"wins_{name}" in row]
+        measured = [f"{name} {100 * row[f'wins_{name}']:.1f} %" for name in settings.panel if f"wins_{name}" in row]
         if measured:
             # ± of a share of this many games, without the gain from mirrored deals.
             half = share(np.repeat([0.0, 1.0], settings.eval_pairs)).high - 0.5

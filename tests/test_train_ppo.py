@@ -205,6 +205,17 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
         train(TINY, tmp_path)
 
 
+def test_a_checkpoint_from_before_a_setting_is_gone_on_with(whole, tmp_path):
+    tensors, metadata = training.read(whole / "checkpoint.safetensors")
+    settings = json.loads(metadata["settings"])
+    del settings["against"]
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    training.write(arrays, tmp_path / "checkpoint.safetensors", metadata | {"settings": json.dumps(settings)})
+    assert train(TINY, tmp_path) == 3072
+    with pytest.raises(Refusal, match="of a run with against=, not simple"):
+        train(dataclasses.replace(TINY, against="simple"), tmp_path)
+
+
 def test_a_run_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_path):
     assert train(TINY, tmp_path, stops(4)) == 512
     before = (tmp_path / "checkpoint.safetensors").read_bytes()
