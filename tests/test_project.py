@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ginenv", "agents", "experiments")
 """Each imports from itself and those before it only."""
 MODULES = """
-jit rng cards melds rules state deal scoring ledger step view invariants encode actions hands record render table
+jit rng cards melds rules state deal scoring ledger step view position invariants encode actions hands record render
+table
 """
 ORDER = MODULES.split()
 """The modules of ginenv: each imports from those before it only. Then come the environments in ginenv/envs."""
