@@ -84,6 +84,12 @@ _VIEW, _RULES, _STATE = numba.from_dtype(VIEW), numba.from_dtype(RULES), numba.f
 _DECISION = numba.from_dtype(DECISION)
 _TABLE, _FLOATS, _INTS = types.float64[:, :, ::1], types.float64[:, ::1], types.int16[:, ::1]
 
+EARLY, UNTIL, LATE, GONE, WEIGHTS = range(5)
+LAST_WEIGHT = 15
+RIVAL = WEIGHTS + LAST_WEIGHT + 1
+"""How an opponent plays, for the worlds: its knock rule as `simple` has it, the weight of cards it let go, and the
+weight of its deadwood by the number of its turns so far, the last one for all later ones (`agents.worlds`)."""
+
 FORFEIT_A, FORFEIT_B = -1, -2
 """What a study returns when an agent acted illegally."""
 
@@ -275,27 +281,29 @@ def sum_up(points, wins, kinds, row):
 
 
 @kernel
-def worlds_model(view, knock_rule, model):
-    """Write the model of the opponent's hand (`agents.worlds`) for an opponent with this rule, float64, shape (3,).
+def set_model(view, rival, model):
+    """Write the model of the opponent's hand (`agents.worlds`).
 
     Args:
         view: A VIEW record.
-        knock_rule: float64, shape (3,): early, until and late, as `simple` has them.
-        model: float64, shape (3,); its last place, the deadwood with which they would have knocked, is written.
+        rival: float64, shape (RIVAL,): how the opponent plays; see `RIVAL`.
+        model: float64, shape (3,), written.
     """
     turns = np.int64(view["turn"]) - np.int64(view["own_turn"])
-    limit = knock_rule[0] if turns < knock_rule[1] else knock_rule[2]
+    limit = rival[EARLY] if turns < rival[UNTIL] else rival[LATE]
+    model[0] = rival[WEIGHTS + min(turns, LAST_WEIGHT)]
+    model[1] = rival[GONE]
     model[2] = -1.0 if turns == 0 else min(limit, np.float64(view["knock_limit"]))
 
 
 @kernel(
     signature=types.int64(
-        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _FLOATS, PARAMS, PARAMS, _FLOATS, _TABLE, _RULES,
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _FLOATS, PARAMS, _FLOATS, _TABLE, _RULES,
         types.int64, types.int64, types.int64, types.int64, types.int64, _DECISION[::1],
     )
 )  # fmt: skip
 def fill_rows(
-    policy_a, params_a, policy_b, params_b, knock_rules, model, hints, own, table, rules, seed, root, first, most,
+    policy_a, params_a, policy_b, params_b, rivals, hints, own, table, rules, seed, root, first, most,
     n_worlds, rows,
 ):  # fmt: skip
     """Play games between A and B from number ``first`` on and write each decision whether to knock, until ``rows`` is
@@ -303,8 +311,7 @@ def fill_rows(
 
     Args:
         policy_a, params_a, policy_b, params_b: The agents; A has seat 0 in even games.
-        knock_rules: float64, shape (2, 3): early, until and late of A and B, for the worlds of their opponents.
-        model: float64, shape (3,): of `agents.worlds`; its last place is scratch.
+        rivals: float64, shape (2, RIVAL): how A and B play, for the worlds of their opponents.
         hints, own, table, rules: See `rate_knock`.
         seed, root: Of the study; decks and the agents' randomness as in `experiments.match`.
         first, most: Number of the first game, and how many are played at the most.
@@ -320,7 +327,7 @@ def fill_rows(
     hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
     points, wins = np.empty((1 + ways, n_worlds)), np.empty((1 + ways, n_worlds))
     kinds, turns = np.empty((1 + ways, n_worlds), np.int16), np.empty((1 + ways, n_worlds), np.int16)
-    later = np.empty(n_worlds, np.int16)
+    later, model = np.empty(n_worlds, np.int16), np.empty(3)
     true_hand, true_stock = np.empty(1, np.int64), np.empty((1, ORDER), np.uint8)
     true_points, true_wins = np.empty((1 + ways, 1)), np.empty((1 + ways, 1))
     true_kinds, true_turns = np.empty((1 + ways, 1), np.int16), np.empty((1 + ways, 1), np.int16)
@@ -352,7 +359,7 @@ def fill_rows(
                 if due and n < rows.shape[0]:
                     row = rows[n]
                     key = mix(mix(root, WORLDS_STREAM + game), np.int64(s["hand_number"]) * 1024 + np.int64(s["turn"]))
-                    worlds_model(v, knock_rules[1 - side], model)
+                    set_model(v, rivals[1 - side], model)
                     sample_worlds(v, rules, model, key, hands, stocks)
                     true_hand[0] = s["hand"][1 - seat]
                     for i in range(np.int64(s["n_stock"])):
