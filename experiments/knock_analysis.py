@@ -153,6 +153,14 @@ def best_bang_bang(total: np.ndarray) -> tuple[int, int, int]:
     return found
 
 
+def best_with_much(total: np.ndarray) -> tuple[int, int]:
+    """Return the best (n, h): knock with ``h`` or more on own turns before ``n``, and with gin always."""
+    reach = np.cumsum(total[:, ::-1], axis=1)[:, ::-1]  # so much or more
+    found = [(reach[:n, h].sum(), -n, h) for n in range(1, LAST_TURN + 2) for h in range(1, total.shape[1])]
+    _, n, h = max(found)
+    return -n, h
+
+
 def best_by_turn(total: np.ndarray) -> np.ndarray:
     """Return the best threshold of each turn, -1 for never: int64, shape (LAST_TURN + 1,)."""
     reach = np.concatenate([np.zeros((len(total), 1)), np.cumsum(total, axis=1)], axis=1)
@@ -212,6 +220,7 @@ def rate_rules(study: Study, where: np.ndarray | None = None, tree: bool = True)
     turn, loose = turn_of(test), test["deadwood"].astype(np.int64)
 
     n, e, l = best_bang_bang(total)  # noqa: E741
+    before, much = best_with_much(total)
     one, by_turn = best_threshold(total), best_by_turn(total)
     gin = loose == 0
     choices: list[tuple[str, str, np.ndarray]] = [
@@ -219,6 +228,7 @@ def rate_rules(study: Study, where: np.ndarray | None = None, tree: bool = True)
         ("gin only", "knock with gin alone", gin),
         ("one threshold", f"at {one} or less", loose <= one),
         ("n:e:l", f"{n}:{e}:{l}", loose <= np.where(turn < n, e, l)),
+        ("much or gin", f"{much} or more before turn {before}, else gin", gin | ((turn < before) & (loose >= much))),
         ("table by turn", " ".join(map(str, by_turn[1:])), loose <= by_turn[turn]),
         ("cells", "the sign of each cell", total[turn, np.minimum(loose, total.shape[1] - 1)] > 0),
     ]  # fmt: skip

@@ -152,8 +152,10 @@ def run(args: argparse.Namespace) -> int:
     print(f"{rules.name}: the mixture that no rule beats, in games ({args.games} a pairing)")
     for line in told(RULES_IN_GAMES, equilibrium(found.games_matrix)):
         print(f"  {line}")
-    even = found.break_even()
-    print(f"always and gin only break even at a gin bonus of {even.value:.1f} ({even.low:.1f} to {even.high:.1f})")
+    print("gin bonus where always and gin only are level in points (below 0: waiting wins at any), by undercut bonus")
+    for undercut in (0, 10, 20, 25, 30):
+        even = found.break_even(undercut)
+        print(f"  {undercut:>3}: {even.value:>7.1f} ({even.low:.1f} to {even.high:.1f})")
     return 0
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from agents.game_value import game_table
 from agents.protocol import NativeAgent
-from agents.worlds import DEADWOOD, GONE, sample_worlds
+from agents.registry import split
+from agents.worlds import GONE, sample_worlds
 from experiments.game_value import native
 from experiments.knock_study import knock_rule
 from experiments.knock_values import DECISION, best_knock, best_throw, hints_of, rate_knock, sum_up, ways_of
@@ -35,6 +36,9 @@ WAYS = (0, 10)
 """Ways to play on (see `experiments.knock_values`)."""
 RIVALS = ("simple", "lean")
 """Who the opponent may be: one who knocks at once, one who waits for gin after the first turns."""
+WEIGHTS = {"simple": 0.036, "lean": 0.047}
+"""Weight of the opponent's deadwood in the worlds: the mean over turns of `experiments.knock_study.fit_weights`."""
+_OTHERS = 0.042
 TURNS = 3
 """Turns ahead that are told of."""
 
@@ -146,7 +150,8 @@ def _play(
     early, until, late = knock_rule(rival)
     turns = int(view["turn"]) - int(view["own_turn"])
     limit = min(early if turns < until else late, float(view["knock_limit"]))
-    model = np.array([DEADWOOD, GONE, -1.0 if turns == 0 else limit])
+    weight = WEIGHTS.get(split(rival.spec)[0], _OTHERS)
+    model = np.array([weight, GONE, -1.0 if turns == 0 else limit])
     hands, stocks = np.empty(worlds, np.int64), np.empty((worlds, ORDER), np.uint8)
     sample_worlds(view, rules.record, model, key, hands, stocks)
     shape = (1 + len(WAYS), worlds)

@@ -230,6 +230,12 @@ def test_the_rules_find_what_was_put_in():
     assert all((c.value.value > 0) == (c.turn < 5 or c.deadwood <= 1) for c in decided)
 
 
+def test_a_rule_that_knocks_early_with_much_only_is_found():
+    study = made_up(lambda turn, loose: np.where((loose == 0) | ((turn < 4) & (loose >= 6)), 6.0, -6.0))
+    rated = {r.kind: r for r in knock_analysis.rate_rules(study, tree=False)}
+    assert rated["much or gin"].rule == "6 or more before turn 4, else gin"
+
+
 def test_the_tree_finds_what_was_put_in():
     pytest.importorskip("sklearn")
     study = made_up(lambda turn, loose: np.where(turn < 5, 6.0, -6.0))
