@@ -1,4 +1,4 @@
-# make demo | test | check | bench | fuzz | strength | test-train | clean. The first use of any makes .venv from requirements.lock.
+# make demo | test | check | bench | fuzz | strength | knock-study | test-train | clean. The first use of any makes .venv from requirements.lock.
 
 SHELL := /bin/bash
 
@@ -14,7 +14,7 @@ DEPS := $(VENV)/.stamp-deps
 READY := $(VENV)/.stamp-ready
 TRAIN := $(VENV)/.stamp-train
 
-.PHONY: demo test check format bench fuzz strength test-train venv train-deps clean
+.PHONY: demo test check format bench fuzz strength knock-study test-train venv train-deps clean
 
 demo: $(READY)
 	$(BIN)/gin tournament random simple simple:early=10,until=6,late=0 \
@@ -51,6 +51,20 @@ strength: $(READY)
 			--out runs/strength-$$a || exit; done
 	for a in $(EVALUATORS); do for b in simple simple:early=10,until=6,late=0; do \
 		$(BIN)/gin tournament $$a $$b --games 20000 --rules eaai --seed 41 --out runs/strength-$$a-$$b || exit; done; done
+
+# The figures of docs/knock-timing.md: an hour on two cores; stopped, it goes on from where it was. KNOCK_POSITIONS=100000
+# KNOCK_GAMES=1000 is a small one.
+KNOCK_RULES := eaai modern historic palace oklahoma
+KNOCK_POSITIONS ?= 1000000
+KNOCK_GAMES ?= 9000
+knock-study: $(READY)
+	for r in $(KNOCK_RULES); do \
+		$(BIN)/gin knock study --rules $$r --positions $(KNOCK_POSITIONS) --seed 61 --out runs/knock-study-$$r || exit; \
+		$(BIN)/gin knock metagame --rules $$r --games $(KNOCK_GAMES) --hands 100000 --seed 62 --out runs/knock-meta-$$r \
+			|| exit; done
+	$(BIN)/gin knock figures --games $(KNOCK_GAMES) --seed 63 --out runs/knock-figures
+	$(BIN)/gin knock folk runs/knock-study-eaai
+	$(BIN)/gin knock report $(KNOCK_RULES:%=runs/knock-study-%) $(KNOCK_RULES:%=runs/knock-meta-%) --out runs/knock-report
 
 # Training, by our loop and by MaskablePPO.
 test-train: $(TRAIN)

@@ -117,7 +117,9 @@ def _count_hands(policy_a, params_a, policy_b, params_b, rules, seed, hands, sta
         key = mix(seed, hand)
         new_game(s, rules, key)
         dealer = s["dealer"]
-        play_hand(s, rules, views, policy_a, params_a, mix(key, -1), policy_b, params_b, mix(key, -2))
+        play_hand(
+            s, rules, views, policy_a, params_a, mix(key, np.int64(-1)), policy_b, params_b, mix(key, np.int64(-2))
+        )
         winner = s["winner"]
         if winner != NO_SEAT:
             counts[dealer, winner, s["points"][winner]] += 1

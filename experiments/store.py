@@ -131,7 +131,7 @@ def open_store(folder: Path, identity: Identity) -> Iterator[Store]:
         Refusal: when the folder holds another run or other things, is in use, or cannot be read or written.
     """
     _make_folder(folder)
-    with _locked(folder):
+    with locked(folder):
         path = folder / DATABASE
         try:
             database = sqlite3.connect(path)
@@ -158,7 +158,7 @@ def _make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock; the system frees it when the process ends, however it ends."""
     try:
         file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

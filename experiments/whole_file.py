@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` beside ``path``, in UTF-8, and move it there: readers see the old file or the new one."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write ``content``, text in UTF-8, beside ``path`` and move it there: readers see the old file or the new one."""
     beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with beside.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)

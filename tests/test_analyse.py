@@ -7,14 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from experiments.analyse import analyse, legal_actions, position
+from experiments.analyse import analyse, legal_actions
 from experiments.cli import main
 from ginenv.cards import cards_text
+from ginenv.position import position
 from ginenv.rules import PRESETS
 from ginenv.state import DISCARD_PHASE, DRAW_PHASE
 from ginenv.view import VIEW, look
+from tests.common import DECK, positions
 from tests.common import legal_actions as legal_in
-from tests.common import positions
 
 EAAI = PRESETS["eaai"]
 HAND = "AS 2S 3S 7H 7D 7C 4D 4C KD 2D 3H"
@@ -98,3 +99,13 @@ def test_before_a_draw_both_draws_are_rated(capsys):
 def test_what_cannot_be_is_refused_in_a_sentence(capsys, args, why):
     assert main(["analyse", *args]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_H11_whoever_drew_the_last_card_may_still_knock_and_nobody_draws_another():
+    own = ["AS", "2S", "3S", "7H", "7D", "7C", "4D", "3C", "AC", "2D"]
+    rest = [c for c in DECK if c not in [*own, "KD"]]
+    pile = " ".join(rest[:29])  # leaves the opponent's ten cards and two in the stock
+    view = position(" ".join([*own, "KD"]), EAAI, pile=pile, turn=14)[0]
+    assert view["n_stock"] == 2 and view["knocks"]
+    with pytest.raises(ValueError, match="would be over"):
+        position(" ".join(own), EAAI, pile=f"{pile} KD", turn=14)

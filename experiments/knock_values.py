@@ -1,0 +1,485 @@
+"""Knock now against playing on, in the same worlds: the kernels of the knock studies, and the rows they write.
+
+*Knock now* throws the card that leaves the least. *Playing on* throws what `heuristic` would and then goes on as `lean`
+does, in one of several *ways*: each is a count of deadwood at which it knocks from then on (0: gin only). The opponent
+plays as the opponent plays, and holds what `agents.worlds` samples from the knocker's VIEW.
+
+The better of several ways is chosen in one half of the worlds and rated in the other, both ways round: the best of
+several noisy means, rated by these very means, would look better than it is.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+
+from agents import heuristic, lean
+from agents.game_value import win_chance
+from agents.heuristic import judge_discards
+from agents.lean import choose as lean_choose
+from agents.playout import NO_FORFEIT, decision_key, play_hand
+from agents.protocol import PARAMS, POLICY_POINTER
+from agents.simple import repeated_discards
+from agents.worlds import make_state, sample_worlds, set_hidden
+from experiments.match import pair_seed, side_key
+from ginenv.cards import lowest
+from ginenv.deal import deal, new_game
+from ginenv.jit import kernel
+from ginenv.ledger import game_over, game_winner
+from ginenv.melds import deadwood, least_discards
+from ginenv.rng import mix
+from ginenv.rules import RULES
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, NO_SEAT, ORDER, OVER_PHASE, STATE, Kind
+from ginenv.step import is_legal, step
+from ginenv.view import VIEW, look, look_again
+
+DECISION = np.dtype(
+    [
+        ("game", np.int64),
+        ("hand", np.int64),  # the eleven cards, a mask
+        ("known", np.int64),  # what the opponent took and holds
+        ("refused", np.int64),  # upcards the opponent passed over
+        ("thrown", np.int64),  # what the opponent threw
+        ("in_pile", np.int64),
+        ("side", np.int8),  # whose decision: A (0) or B (1)
+        ("turn", np.int16),  # the mover's own turn, from 1
+        ("stock", np.int16),  # cards left in it
+        ("deadwood", np.int16),  # of a knock now
+        ("limit", np.int16),  # the hand's knock limit
+        ("multiplier", np.int16),
+        ("dealer", np.int8),  # 0 when the mover dealt
+        ("own_score", np.int16),
+        ("other_score", np.int16),
+        ("way", np.int8),  # the better way to play on, by points in all worlds
+        ("knocked", np.int8),  # what really happened: whether the mover knocked
+        ("points", np.int16),  # and the mover's points in this hand, less the opponent's
+        ("won", np.int8),  # and whether the mover won the game
+        ("knock_points", np.float32),  # the mover's points less the opponent's, knocking now
+        ("on_points", np.float32),  # and playing on
+        ("gain_points", np.float32, (2,)),  # knocking less playing on, by half of the worlds
+        ("se_points", np.float32),  # standard error of the mean of both halves, from world by world differences
+        ("knock_win", np.float32),  # the same as the chance to win the game
+        ("on_win", np.float32),
+        ("gain_win", np.float32, (2,)),
+        ("se_win", np.float32),
+        ("undercut", np.float32),  # share of worlds that undercut a knock now
+        ("gin", np.float32),  # share of worlds where playing on ends in own gin
+        ("rival_deadwood", np.float32),  # the opponent's, in the mean of the worlds
+        ("true_knock_points", np.float32),  # check against the true hidden cards: one world, used for nothing else
+        ("true_on_points", np.float32),
+        ("true_knock_win", np.float32),
+        ("true_on_win", np.float32),
+        ("true_undercut", np.int8),
+        ("true_rival_deadwood", np.int16),
+    ],
+    align=True,
+)
+"""One decision whether to knock, of a study. Values with ``true_`` are of the hidden cards as they lay."""
+
+TRUTH_STREAM, WORLDS_STREAM = 1 << 43, 1 << 44
+_UNDERCUT, _GIN, _BIG_GIN = int(Kind.UNDERCUT), int(Kind.GIN), int(Kind.BIG_GIN)
+_N_LEAN = lean.N_PARAMS
+_VIEW, _RULES, _STATE = numba.from_dtype(VIEW), numba.from_dtype(RULES), numba.from_dtype(STATE)
+_DECISION = numba.from_dtype(DECISION)
+_TABLE, _FLOATS, _INTS = types.float64[:, :, ::1], types.float64[:, ::1], types.int16[:, ::1]
+
+EARLY, UNTIL, LATE, GONE, WEIGHTS = range(5)
+LAST_WEIGHT = 15
+RIVAL = WEIGHTS + LAST_WEIGHT + 1
+"""How an opponent plays, for the worlds: its knock rule as `simple` has it, the weight of cards it let go, and the
+weight of its deadwood by the number of its turns so far, the last one for all later ones (`agents.worlds`)."""
+
+FORFEIT_A, FORFEIT_B = -1, -2
+"""What a study returns when an agent acted illegally."""
+
+
+@kernel
+def chance_after(s, rules, table):
+    """Return the chance of seat 0 to win the game, once the hand in STATE ``s`` is over (see `agents.game_value`)."""
+    if s["first_home"] != NO_SEAT:
+        return 1.0 if s["first_home"] == 0 else 0.0
+    return win_chance(table[np.int64(s["dealer"])], np.int64(s["scores"][0]), np.int64(s["scores"][1]))
+
+
+@kernel
+def play_on(s, rules, views, own, rival, rival_params, key, until):
+    """Play the hand in STATE ``s`` to its end: seat 0 by `lean`, seat 1 by ``rival``.
+
+    Args:
+        s: A STATE record, changed.
+        rules: A RULES record.
+        views: VIEW, shape (2,): seat 0's as of its last decision in this hand, and one for scratch; changed.
+        own: Params of `lean`.
+        rival, rival_params: The opponent's policy.
+        key: The opponent's stream of randomness.
+        until: A number of turns.
+
+    Returns:
+        The opponent's deadwood once ``until`` turns are over, -1 when the hand ended before; -2 for an illegal action.
+    """
+    met, told = 1, -1
+    while s["phase"] != OVER_PHASE:
+        seat = s["seat"]
+        v = views[seat]
+        if (met >> seat) & 1 == 1:
+            look_again(s, rules, seat, v)
+        else:
+            look(s, rules, seat, v)
+            met |= 1 << seat
+        if s["turn"] == until and s["phase"] != DISCARD_PHASE:
+            told = np.int64(deadwood(s["hand"][1], rules["longest_meld"]))
+        if seat == 0:
+            action = lean_choose(v, rules, own, 0)
+        else:
+            action = rival(v, rules, rival_params, decision_key(s, key))
+            if not is_legal(s, action):
+                return -2
+        step(s, rules, action)
+    return told
+
+
+@kernel
+def best_throw(view, rules, hints):
+    """Return the card that `heuristic` with params ``hints`` would throw, if it did not knock."""
+    allowed = view["discards"] & ~repeated_discards(view)
+    if allowed == 0:
+        allowed = view["discards"]
+    _, left = least_discards(view["hand"], np.int64(view["mid_deadwood"]), allowed, rules["longest_meld"])
+    cards, scores = np.empty(ORDER, np.int64), np.empty(ORDER, np.float64)
+    judge_discards(view, rules, hints, allowed, left, cards, scores)
+    return cards[0]
+
+
+@kernel
+def best_knock(view, rules):
+    """Return ``(action, deadwood)`` of the knock that leaves the least; there must be one, or big gin."""
+    if (view["choices"] >> BIG_GIN) & 1 == 1:
+        return BIG_GIN, 0
+    cards, left = least_discards(view["hand"], np.int64(view["mid_deadwood"]), view["knocks"], rules["longest_meld"])
+    return KNOCK + lowest(cards), left
+
+
+@kernel(
+    signature=types.int64(
+        _VIEW, _RULES, _TABLE, _FLOATS, POLICY_POINTER, PARAMS, PARAMS, types.int64, types.int64, types.int64[::1],
+        types.uint8[:, ::1], _FLOATS, _FLOATS, _INTS, _INTS, types.int16[::1],
+    )
+)  # fmt: skip
+def rate_knock(
+    view, rules, table, own, rival, rival_params, hints, key, until, hands, stocks, points, wins, kinds, turns, later
+):
+    """Play a knock now and each way to play on out in the same worlds.
+
+    Args:
+        view: A VIEW record of a seat that may knock.
+        rules: A RULES record.
+        table: float64, shape (2, target, target): `agents.game_value.game_table`.
+        own: float64, shape (ways, 6): params of `lean` for each way to play on.
+        rival, rival_params: The opponent's policy.
+        hints: Params of `heuristic`, which chooses the card to throw when playing on.
+        key: The opponent's randomness.
+        until: Turns of the hand after which the opponent's deadwood is looked at.
+        hands: int64, shape (worlds,): the opponent's cards in each world.
+        stocks: uint8, shape (worlds, 52): the stocks, their tops at ``n_stock - 1``.
+        points: float64, shape (1 + ways, worlds), written: the viewer's points less the opponent's; a knock now first.
+        wins: float64, of the same shape, written: the chance to win the game after the hand.
+        kinds: int16, of the same shape, written: how the hand ended, a `Kind`; negative where the opponent won it.
+        turns: int16, of the same shape, written: own turns begun in the hand.
+        later: int16, shape (worlds,), written: the opponent's deadwood after ``until`` turns of the first way; where
+            the hand was over by then, what they had at its end.
+
+    Returns:
+        0; -1 when the opponent acted illegally.
+    """
+    tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
+    make_state(view, rules, hands[0], stocks[0], tables[0])
+    look(tables[0], rules, 0, views[2])
+    throw = DISCARD + best_throw(view, rules, hints)
+    knock, _ = best_knock(view, rules)
+    s = tables[1]
+    for w in range(hands.shape[0]):
+        set_hidden(view, hands[w], stocks[w], tables[0])
+        for c in range(1 + own.shape[0]):
+            tables[1] = tables[0]
+            if c == 0:
+                step(s, rules, knock)
+            else:
+                views[0] = views[2]
+                step(s, rules, throw)
+                told = play_on(s, rules, views, own[c - 1], rival, rival_params, mix(key, np.int64(-1 - w)), until)
+                if told == -2:
+                    return -1
+                if c == 1:
+                    later[w] = told if told >= 0 else deadwood(s["hand"][1], rules["longest_meld"])
+            points[c, w] = np.int64(s["points"][0]) - np.int64(s["points"][1])
+            wins[c, w] = chance_after(s, rules, table)
+            kind = np.int64(s["kind"])
+            kinds[c, w] = -kind if s["winner"] == 1 else kind
+            # The viewer's own turns: those begun after the present one are every other one.
+            turns[c, w] = np.int64(view["own_turn"]) + (np.int64(s["turn"]) - np.int64(view["turn"])) // 2
+    return 0
+
+
+@kernel
+def cross_fit(values, first, last):
+    """Return ``(gain, variance, way)``: knocking less playing on in worlds ``first`` … last-1, by the other's choice.
+
+    Args:
+        values: float64, shape (1 + ways, worlds).
+        first, last: The half in which it is rated; the way is the best one in all other worlds.
+    """
+    n = values.shape[1]
+    best, way = -1e18, 1
+    for c in range(1, values.shape[0]):
+        total = 0.0
+        for w in range(n):
+            if w < first or w >= last:
+                total += values[c, w]
+        if total > best:
+            best, way = total, c
+    sum_, squares = 0.0, 0.0
+    for w in range(first, last):
+        ahead = values[0, w] - values[way, w]
+        sum_ += ahead
+        squares += ahead * ahead
+    m = last - first
+    mean = sum_ / m
+    return mean, max(squares / m - mean * mean, 0.0) / (m - 1), way
+
+
+@kernel(signature=types.void(_FLOATS, _FLOATS, _INTS, _DECISION))
+def sum_up(points, wins, kinds, row):
+    """Write what the worlds say (`rate_knock`) into the DECISION ``row``: at least four worlds."""
+    n = points.shape[1]
+    half = n // 2
+    a, var_a, _ = cross_fit(points, 0, half)
+    b, var_b, _ = cross_fit(points, half, n)
+    row["gain_points"][0], row["gain_points"][1] = a, b
+    row["se_points"] = np.sqrt(var_a + var_b) / 2
+    row["knock_points"] = points[0].sum() / n
+    row["on_points"] = points[0].sum() / n - (a + b) / 2
+    a, var_a, _ = cross_fit(wins, 0, half)
+    b, var_b, _ = cross_fit(wins, half, n)
+    row["gain_win"][0], row["gain_win"][1] = a, b
+    row["se_win"] = np.sqrt(var_a + var_b) / 2
+    row["knock_win"] = wins[0].sum() / n
+    row["on_win"] = wins[0].sum() / n - (a + b) / 2
+    way = 1
+    for c in range(2, points.shape[0]):
+        if points[c].sum() > points[way].sum():
+            way = c
+    row["way"] = way
+    undercuts, gins = 0, 0
+    for w in range(n):
+        if kinds[0, w] == -_UNDERCUT:
+            undercuts += 1
+        if kinds[way, w] == _GIN or kinds[way, w] == _BIG_GIN:
+            gins += 1
+    row["undercut"] = undercuts / n
+    row["gin"] = gins / n
+
+
+@kernel
+def set_model(view, rival, model):
+    """Write the model of the opponent's hand (`agents.worlds`).
+
+    Args:
+        view: A VIEW record.
+        rival: float64, shape (RIVAL,): how the opponent plays; see `RIVAL`.
+        model: float64, shape (3,), written.
+    """
+    turns = np.int64(view["turn"]) - np.int64(view["own_turn"])
+    limit = rival[EARLY] if turns < rival[UNTIL] else rival[LATE]
+    model[0] = rival[WEIGHTS + min(turns, LAST_WEIGHT)]
+    model[1] = rival[GONE]
+    model[2] = -1.0 if turns == 0 else min(limit, np.float64(view["knock_limit"]))
+
+
+@kernel(
+    signature=types.int64(
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _FLOATS, PARAMS, _FLOATS, _TABLE, _RULES,
+        types.int64, types.int64, types.int64, types.int64, types.int64, _DECISION[::1],
+    )
+)  # fmt: skip
+def fill_rows(
+    policy_a, params_a, policy_b, params_b, rivals, hints, own, table, rules, seed, root, first, most,
+    n_worlds, rows,
+):  # fmt: skip
+    """Play games between A and B from number ``first`` on and write each decision whether to knock, until ``rows`` is
+    full.
+
+    Args:
+        policy_a, params_a, policy_b, params_b: The agents; A has seat 0 in even games.
+        rivals: float64, shape (2, RIVAL): how A and B play, for the worlds of their opponents.
+        hints, own, table, rules: See `rate_knock`.
+        seed, root: Of the study; decks and the agents' randomness as in `experiments.match`.
+        first, most: Number of the first game, and how many are played at the most.
+        n_worlds: Worlds a decision.
+        rows: DECISION, shape (n,), written.
+
+    Returns:
+        How many rows are full; `FORFEIT_A` or `FORFEIT_B` when an agent acted illegally.
+    """
+    states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
+    s = states[0]
+    ways = own.shape[0]
+    hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
+    points, wins = np.empty((1 + ways, n_worlds)), np.empty((1 + ways, n_worlds))
+    kinds, turns = np.empty((1 + ways, n_worlds), np.int16), np.empty((1 + ways, n_worlds), np.int16)
+    later, model = np.empty(n_worlds, np.int16), np.empty(3)
+    true_hand, true_stock = np.empty(1, np.int64), np.empty((1, ORDER), np.uint8)
+    true_points, true_wins = np.empty((1 + ways, 1)), np.empty((1 + ways, 1))
+    true_kinds, true_turns = np.empty((1 + ways, 1), np.int16), np.empty((1 + ways, 1), np.int16)
+    longest = rules["longest_meld"]
+    n = 0
+    for game in range(first, first + most):
+        game_begins = n
+        a_seat = game & 1
+        new_game(s, rules, pair_seed(seed, game))
+        key_a, key_b = side_key(root, game, 0), side_key(root, game, 1)
+        while True:
+            hand_begins, met = n, 0
+            while s["phase"] != OVER_PHASE:
+                seat = np.int64(s["seat"])
+                v = views[seat]
+                if (met >> seat) & 1 == 1:
+                    look_again(s, rules, seat, v)
+                else:
+                    look(s, rules, seat, v)
+                    met |= 1 << seat
+                side = seat ^ a_seat
+                if side == 0:
+                    action = policy_a(v, rules, params_a, decision_key(s, key_a))
+                else:
+                    action = policy_b(v, rules, params_b, decision_key(s, key_b))
+                if not is_legal(s, action):
+                    return FORFEIT_A if side == 0 else FORFEIT_B
+                due = v["phase"] == DISCARD_PHASE and (v["knocks"] != 0 or v["choices"] != 0)
+                if due and n < rows.shape[0]:
+                    row = rows[n]
+                    key = mix(mix(root, WORLDS_STREAM + game), np.int64(s["hand_number"]) * 1024 + np.int64(s["turn"]))
+                    set_model(v, rivals[1 - side], model)
+                    sample_worlds(v, rules, model, key, hands, stocks)
+                    true_hand[0] = s["hand"][1 - seat]
+                    for i in range(np.int64(s["n_stock"])):
+                        true_stock[0, i] = s["order"][i]
+                    truth = mix(key, TRUTH_STREAM)
+                    if side == 0:
+                        bad = rate_knock(
+                            v, rules, table, own, policy_b, params_b, hints, key, -1, hands, stocks,
+                            points, wins, kinds, turns, later,
+                        )  # fmt: skip
+                        bad += rate_knock(
+                            v, rules, table, own, policy_b, params_b, hints, truth, -1, true_hand, true_stock,
+                            true_points, true_wins, true_kinds, true_turns, later,
+                        )  # fmt: skip
+                    else:
+                        bad = rate_knock(
+                            v, rules, table, own, policy_a, params_a, hints, key, -1, hands, stocks,
+                            points, wins, kinds, turns, later,
+                        )  # fmt: skip
+                        bad += rate_knock(
+                            v, rules, table, own, policy_a, params_a, hints, truth, -1, true_hand, true_stock,
+                            true_points, true_wins, true_kinds, true_turns, later,
+                        )  # fmt: skip
+                    if bad != 0:
+                        return FORFEIT_B if side == 0 else FORFEIT_A
+                    sum_up(points, wins, kinds, row)
+                    loose = 0
+                    for w in range(n_worlds):
+                        loose += deadwood(hands[w], longest)
+                    _, left = best_knock(v, rules)
+                    way = row["way"]
+                    row["rival_deadwood"] = loose / n_worlds
+                    row["true_knock_points"], row["true_on_points"] = true_points[0, 0], true_points[way, 0]
+                    row["true_knock_win"], row["true_on_win"] = true_wins[0, 0], true_wins[way, 0]
+                    row["true_undercut"] = 1 if true_kinds[0, 0] == -_UNDERCUT else 0
+                    row["true_rival_deadwood"] = deadwood(true_hand[0], longest)
+                    row["game"], row["side"] = game, side
+                    row["hand"], row["known"], row["refused"] = v["hand"], v["known"][1], v["refused"][1]
+                    row["thrown"], row["in_pile"] = v["thrown"][1], v["in_pile"]
+                    row["turn"], row["stock"], row["deadwood"] = v["own_turn"], v["n_stock"], left
+                    row["limit"], row["multiplier"] = v["knock_limit"], v["multiplier"]
+                    row["dealer"] = v["dealer"]
+                    row["own_score"], row["other_score"] = v["scores"][0], v["scores"][1]
+                    row["knocked"] = 1 if action >= KNOCK or action == BIG_GIN else 0
+                    n += 1
+                step(s, rules, action)
+            for i in range(hand_begins, n):
+                seat = np.int64(rows[i]["side"]) ^ a_seat
+                rows[i]["points"] = np.int64(s["points"][seat]) - np.int64(s["points"][1 - seat])
+            if game_over(s, rules):
+                break
+            deal(s, rules)
+        winner = np.int64(game_winner(s, rules))
+        for i in range(game_begins, n):
+            rows[i]["won"] = 1 if (np.int64(rows[i]["side"]) ^ a_seat) == winner else 0
+        if n == rows.shape[0]:
+            break
+    return n
+
+
+DUEL = np.dtype(
+    [
+        ("limit", np.int16),  # the hand's knock limit
+        ("base", np.int16),  # A's points less B's in both hands of the pair, without the bonuses below
+        ("gins", np.int16),  # A's gins less B's, each times the hand's multiplier
+        ("big_gins", np.int16),
+        ("undercuts", np.int16),  # undercuts by A less those by B, likewise
+    ]
+)
+"""A mirrored pair of hands between A and B: its points under any bonuses are a sum of these."""
+
+
+@kernel(
+    signature=types.int64(
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _RULES, types.int64, types.int64, types.int64,
+        numba.from_dtype(DUEL)[::1],
+    )
+)  # fmt: skip
+def duel(policy_a, params_a, policy_b, params_b, rules, seed, root, first, rows):
+    """Play mirrored pairs of hands from number ``first`` on into ``rows``; returns 0, or a forfeit."""
+    states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
+    s = states[0]
+    for n in range(rows.shape[0]):
+        pair = first + n
+        key_a, key_b = side_key(root, pair, 0), side_key(root, pair, 1)
+        row = rows[n]
+        row["base"], row["gins"], row["big_gins"], row["undercuts"] = 0, 0, 0, 0
+        for swap in range(2):
+            new_game(s, rules, pair_seed(seed, pair))
+            row["limit"] = s["knock_limit"]
+            if swap == 0:
+                forfeit = play_hand(s, rules, views, policy_a, params_a, key_a, policy_b, params_b, key_b)
+            else:
+                forfeit = play_hand(s, rules, views, policy_b, params_b, key_b, policy_a, params_a, key_a)
+            if forfeit != NO_FORFEIT:
+                return FORFEIT_A if forfeit == swap else FORFEIT_B
+            winner = s["winner"]
+            if winner == NO_SEAT:
+                continue
+            sign = np.int64(s["multiplier"]) * (1 if winner == swap else -1)
+            base = np.int64(s["points"][winner]) // np.int64(s["multiplier"])
+            if s["kind"] == _GIN:
+                row["gins"] += sign
+                base -= rules["gin_bonus"]
+            elif s["kind"] == _BIG_GIN:
+                row["big_gins"] += sign
+                base -= rules["big_gin_bonus"]
+            elif s["kind"] == _UNDERCUT:
+                row["undercuts"] += sign
+                base -= rules["undercut_bonus"]
+            row["base"] += sign * base
+    return 0
+
+
+def hints_of(**changes: float) -> np.ndarray:
+    """Return the params of `heuristic`: float64, shape (13,)."""
+    return heuristic.params_of({name: changes.get(name, o.default) for name, o in heuristic.AGENT.options.items()})
+
+
+def ways_of(thresholds: tuple[int, ...]) -> np.ndarray:
+    """Return the params of `lean` for ways to play on, which knock at so much deadwood: float64, shape (n, 6)."""
+    options = {name: option.default for name, option in lean.AGENT.options.items()} | {"ways": 1.3, "until": 0}
+    return np.stack([lean.params_of(options | {"early": t, "late": t}) for t in thresholds])
