@@ -10,13 +10,13 @@ import numpy as np
 
 from agents.protocol import Agent
 from agents.registry import make
+from experiments.match import rules_for_two
 from experiments.refusal import Refusal, refusing
 from ginenv.actions import IllegalAction
 from ginenv.cards import card, card_text
 from ginenv.envs.opponent import AgentError, ask
 from ginenv.render import ansi
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import parse_rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE
 from ginenv.table import Table
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play a game."""
     with refusing():
-        rules, agent = parse_rules(args.rules), make(args.agent)
+        rules, agent = rules_for_two(args.rules), make(args.agent)
         seed = secrets.randbits(32) if args.seed is None else checked_seed(args.seed, "--seed")
         table = Table(rules, seed)
     print(f"You play {args.agent} under {rules.name} rules, seed {seed}. Type ? for help, q to quit.")

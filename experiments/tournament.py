@@ -32,13 +32,13 @@ from rich.text import Text
 from agents.protocol import Agent, NativeAgent
 from agents.registry import make
 from experiments import provenance
-from experiments.match import play_pairs
+from experiments.match import play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.standings import as_json, describe, pairs_of, result_document, tables, write_results
 from experiments.store import Store, open_store
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules
 
 NATIVE_SHARD = 200
 """Pairs a shard between native agents: some 30 ms."""
@@ -97,7 +97,7 @@ def plan(names: Sequence[str], rules: str, seed: int, games: int, threads: int) 
     if threads < 1:
         raise Refusal(f"--threads {threads}: give 1 or more")
     with refusing():
-        seed, parsed = checked_seed(seed, "--seed"), parse_rules(rules)
+        seed, parsed = checked_seed(seed, "--seed"), rules_for_two(rules)
         crew = tuple(make(name) for name in names)
         others = [tuple(a if isinstance(a, NativeAgent) else make(n) for n, a in zip(names, crew, strict=True))
                   for _ in range(threads - 1)]  # fmt: skip

@@ -7,10 +7,12 @@ import numpy as np
 from ginenv.cards import BIT, NO_CARD, POINTS
 from ginenv.jit import kernel
 from ginenv.rng import below, mix
+from ginenv.rules import SEATINGS
 from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
+_TABLE, _THREE_HANDED, _PARTNERS = (SEATINGS.index(s) for s in ("table", "three_handed", "partners"))
 
 
 @kernel
@@ -23,7 +25,8 @@ def new_game(s, rules, seed):
         seed: Names the game (int64, not negative): all its decks follow from it.
     """
     reset_game(s, seed)
-    s["dealer"] = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), rules["players"])
+    choices = rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]
+    seat_players(s, rules, below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), choices))
     deal(s, rules)
 
 
@@ -33,14 +36,58 @@ def reset_game(s, seed):
     s["seed"] = seed
     s["hand_number"] = 0
     s["first_home"] = NO_SEAT
+    s["other_dealer"] = 0
     for seat in range(SEATS):
         s["scores"][seat] = 0
         s["boxes"][seat] = 0
+        s["points"][seat] = 0
+        s["player"][seat] = seat
+
+
+@kernel
+def seat_players(s, rules, dealer):
+    """Let player ``dealer`` deal the first hand of the game in ``s``: who sits where follows.
+
+    A player's number is the seat's, but for three-handed play (V5): the dealer and the next in turn begin, the third
+    sits out. Partners (V6) are the players 0 and 2 against 1 and 3; 0 plays against 1 and 2 against 3, and the first
+    dealer at the second table is of the other side.
+    """
+    s["dealer"] = dealer
+    if rules["seating"] == _THREE_HANDED:
+        for seat in range(3):
+            s["player"][seat] = (dealer + seat) % 3
+        s["dealer"] = 0
+    elif rules["seating"] == _PARTNERS:
+        s["other_dealer"] = 1 - dealer
+
+
+@kernel
+def _change_places(s, rules):
+    """Let those play the next hand whose turn it is: under V5 the loser changes places with the third, under V6 the
+    partners' other table plays, whose hand of this round is then complete.
+    """
+    if s["hand_number"] == 0:
+        return
+    if rules["seating"] == _THREE_HANDED:
+        if s["winner"] != NO_SEAT:
+            loser = 1 - s["winner"]
+            s["player"][loser], s["player"][2] = s["player"][2], s["player"][loser]
+            s["scores"][loser], s["scores"][2] = s["scores"][2], s["scores"][loser]
+            s["boxes"][loser], s["boxes"][2] = s["boxes"][2], s["boxes"][loser]
+        return
+    for seat in range(2):
+        other = seat + 2
+        s["player"][seat], s["player"][other] = s["player"][other], s["player"][seat]
+        # What the first hand of a round scored is kept at the seats that sit out, until the second is played.
+        s["points"][other] = s["points"][seat] if s["hand_number"] % 2 == 1 else 0
+    s["dealer"], s["other_dealer"] = s["other_dealer"], s["dealer"]
 
 
 @kernel
 def deal(s, rules):
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
+    if rules["seating"] != _TABLE:
+        _change_places(s, rules)
     key = mix(s["seed"], np.int64(s["hand_number"]))
     order = s["order"]
     n = np.int64(0)
@@ -56,6 +103,8 @@ def deal(s, rules):
 @kernel
 def deal_deck(s, rules, deck):
     """Deal from a given deck: uint8 cards, shape (ranks * suits,), the first card is dealt first."""
+    if rules["seating"] != _TABLE:
+        _change_places(s, rules)
     n = deck.shape[0]
     for i in range(n):
         s["order"][n - 1 - i] = deck[i]

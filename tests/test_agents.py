@@ -24,7 +24,7 @@ from ginenv.rules import PRESETS, Rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, OVER_PHASE, PASS, TAKE, Phase, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
-from tests.common import DECK, ODD, cards, choose, legal_actions, positions, words
+from tests.common import DECK, FOR_TWO, ODD, cards, choose, legal_actions, positions, words
 from tests.reference import all_melds, least_deadwood
 
 EAAI = PRESETS["eaai"]
@@ -98,7 +98,7 @@ def test_a_wrong_spec_is_one_clear_sentence(spec, sentence):
 # --- Legal and repeatable -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", FOR_TWO)
 @pytest.mark.parametrize("name", names())
 def test_every_agent_plays_legally_under_every_preset(name, rules):
     short = PRESETS[rules].but(target=None, hands=3)
@@ -277,7 +277,7 @@ def test_H4_simple_never_throws_the_upcard_just_taken():
 # --- Matches --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", FOR_TWO)
 def test_native_and_in_step_games_are_the_same(preset):
     rules = PRESETS[preset]
     if rules.target:

@@ -20,13 +20,13 @@ from ginenv.rules import PRESETS
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, OVER_PHASE, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, legal_actions, positions
+from tests.common import ALL_RULES, FOR_TWO, legal_actions, positions
 from tests.test_view import shuffled
 
 EAAI = PRESETS["eaai"]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", FOR_TWO)
 def test_mc_plays_legally_under_every_preset(preset):
     games, _ = play_pairs(
         make("mc:worlds=8,width=3"), make("simple"), PRESETS[preset].but(target=None, hands=2), 3, 0, 2

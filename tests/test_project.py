@@ -208,8 +208,11 @@ def test_a_hand_is_the_same_with_the_jit_off():
 
 # --- A test for every rule ------------------------------------------------------------------------
 
-NOW = "C1 C2 C3 C4 C5 C6 H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H14 H15 S1 S2 S3 S4 S5 V1 V3 V4 G1 G2 G3 G4 G5 G8 I1"
-LATER = "C7 C8 H12 H13 S6 S7 S8 V2 V5 V6 V7 V8 G6 G7 I2"
+NOW = """
+C1 C2 C3 C4 C5 C6 H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H13 H14 H15
+S1 S2 S3 S4 S5 S6 S7 V1 V3 V4 V5 V6 V7 G1 G2 G3 G4 G5 G7 G8 I1
+"""
+LATER = "C7 C8 H12 S8 V2 V8 G6 I2"
 """Rules that come with a later issue; move an id up with its first test."""
 
 
