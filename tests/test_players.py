@@ -51,6 +51,7 @@ from tests.reference import (
     NaiveThreeHanded,
     TableSettlement,
     best_arrangements,
+    least_deadwood,
     settle_table,
 )
 
@@ -121,13 +122,16 @@ def test_H13_S6_S7_settlements_are_the_oracles(scoring):
     while sum(kinds.values()) < 600:
         players = rng.randint(2, 6)
         pool = meld_rich_pool(rng)
-        each = min(len(pool) // players, 10)
-        if each < 4:
+        most = min(len(pool) // players, 10)
+        if most < 4:
             continue
+        each = rng.randint(4, most)
         rules = scoring.but(players=players, cards_dealt=each, undercut_ties=rng.random() < 0.5)
         dealt = rng.sample(pool, players * each)
         hands = [set(dealt[k::players]) for k in range(players)]
         knocker = rng.randrange(players)
+        if rng.random() < 0.5:
+            knocker = min(range(players), key=lambda seat: least_deadwood(hands[seat]))
         best = sorted(best_arrangements(hands[knocker]), key=lambda melds: sorted(map(sorted, melds)))
         laid_down = rng.choice(best)  # any: the knocker may have chosen it
         if not laid_down:
@@ -141,8 +145,8 @@ def test_H13_S6_S7_settlements_are_the_oracles(scoring):
         assert tuple(seat.points for seat in mine.seats) == want.points
         kinds[want.kind] += 1
         several += sum(count <= want.deadwoods[knocker] for count in want.deadwoods) > 2
-    assert min(kinds[kind] for kind in ("knock", "gin", "undercut")) > 20
-    assert several > 20
+    assert min(kinds[kind] for kind in ("knock", "gin", "undercut")) > 5
+    assert several > 5
 
 
 # --- H13, in words ----------------------------------------------------------------------------------
