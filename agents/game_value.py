@@ -190,8 +190,12 @@ def game_table(rules: Rules) -> np.ndarray:
         does.
 
     Raises:
-        ValueError: for rules without a target (G8), or with one above 1,000.
+        ValueError: for rules without a target (G8), or with one above 1,000, or not for two.
     """
+    if not rules.for_two:
+        raise ValueError(
+            f"game table: {rules.name} has {rules.players} players and scoring={rules.scoring}, not two and gin"
+        )
     if rules.target is None:
         raise ValueError(f"game table: under {rules.name} a game ends by its number of hands, so no target decides it")
     return solve(hand_points(rules), rules.target, rules.next_dealer)

@@ -189,7 +189,7 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, root, firs
 
 def check_two(rules: Rules) -> None:
     """Raise ValueError unless the rules are for two players, as mirrored matches are, and scored as gin is."""
-    if rules.players != 2 or rules.scoring != "gin":
+    if not rules.for_two:
         raise ValueError(
             f"rules: {rules.name} has players={rules.players} and scoring={rules.scoring}; "
             "this needs rules for two players and scoring=gin"

@@ -45,7 +45,7 @@ from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
 from experiments import hidden, provenance
-from experiments.match import play_pairs
+from experiments.match import play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.stats import share
 from ginenv.envs.vector import Tables
@@ -167,9 +167,7 @@ def keep_memory() -> None:
 
 def check(settings: Settings) -> None:
     """Raise ValueError unless a run with these settings makes sense."""
-    rules = parse_rules(settings.rules)
-    if rules.players != 2:
-        raise ValueError(f"self-play is for two: the rules want {rules.players} players")
+    rules = rules_for_two(settings.rules)
     if settings.decisions < 1:
         raise ValueError(f"--decisions {settings.decisions}: give 1 or more")
     if settings.tables < 1:

@@ -149,6 +149,11 @@ class Rules:
         """How many play one hand: two where they sit three-handed or as partners (V5, V6), else all."""
         return self.players if self.seating == "table" else 2
 
+    @property
+    def for_two(self) -> bool:
+        """Whether these are rules for two, scored as gin is: what matches and most agents are made for."""
+        return self.players == 2 and self.scoring == "gin"
+
     def _check_players(self) -> None:
         wanted = {"three_handed": 3, "partners": 4}.get(self.seating, self.players)
         if self.players != wanted:

@@ -70,7 +70,7 @@ ODD: dict[str, Rules] = {
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
-FOR_TWO = [name for name, rules in PRESETS.items() if rules.players == 2 and rules.scoring == "gin"]
+FOR_TWO = [name for name, rules in PRESETS.items() if rules.for_two]
 """Presets that every agent can play."""
 ALL_RULES: dict[str, Rules] = {name: PRESETS[name] for name in FOR_TWO} | ODD
 
