@@ -193,9 +193,7 @@ def game_table(rules: Rules) -> np.ndarray:
         ValueError: for rules without a target (G8), or with one above 1,000, or not for two.
     """
     if not rules.for_two:
-        raise ValueError(
-            f"game table: {rules.name} has {rules.players} players and scoring={rules.scoring}, not two and gin"
-        )
+        raise ValueError(f"game table: {rules.name} is not for two players and scoring=gin")
     if rules.target is None:
         raise ValueError(f"game table: under {rules.name} a game ends by its number of hands, so no target decides it")
     return solve(hand_points(rules), rules.target, rules.next_dealer)
