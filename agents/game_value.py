@@ -155,7 +155,7 @@ def hand_rules(rules: Rules) -> Rules:
     """Return ``rules`` with all that bears on games alone set to one value: the same points a hand, the same record."""
     return rules.but(
         name="hand", target=100, hands=None, box_bonus=0, game_bonus=0, shutout="none", shutout_bonus=0,
-        next_dealer="loser",
+        next_dealer="loser", hollywood=False, match=None,
     )  # fmt: skip
 
 
@@ -190,10 +190,12 @@ def game_table(rules: Rules) -> np.ndarray:
         does.
 
     Raises:
-        ValueError: for rules without a target (G8), or with one above 1,000, or not for two.
+        ValueError: for rules without a target (G8), with one above 1,000, with three columns (V2), or not for two.
     """
     if not rules.for_two:
         raise ValueError(f"game table: {rules.name} is not for two players and scoring=gin")
     if rules.target is None:
         raise ValueError(f"game table: under {rules.name} a game ends by its number of hands, so no target decides it")
+    if rules.hollywood:
+        raise ValueError(f"game table: under {rules.name} a game is three columns, and the table knows one race only")
     return solve(hand_points(rules), rules.target, rules.next_dealer)

@@ -166,7 +166,8 @@ def wants_knock(view, rules, params, left):
     if turn < params[UNTIL]:
         return left <= params[EARLY]
     target = np.int64(rules["target"])
-    if target > 0 and target - np.int64(view["scores"][0]) <= params[CLOSE]:
+    missing = target - np.int64(view["scores"][0])  # none with a first column that is closed (V2)
+    if target > 0 and 0 < missing <= params[CLOSE]:
         return left <= params[EARLY]
     return left <= params[LATE]
 

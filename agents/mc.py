@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from agents import heuristic, lean, simple, worlds
+from agents import heuristic, lean, ppo, simple, worlds
 from agents.clock import deadline, nanoseconds
 from agents.game_value import game_table, win_chance
 from agents.heuristic import judge_discards
 from agents.lean import choose as lean_choose
 from agents.lean import draw_or_take
 from agents.playout import decision_key
+from agents.ppo import load as make_network
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import choose as simple_choose
 from agents.simple import repeated_discards
@@ -32,13 +33,13 @@ from ginenv.jit import kernel
 from ginenv.melds import least_discards
 from ginenv.rng import mix
 from ginenv.rules import PRESETS
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, STATE
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, N_ACTIONS, ORDER, OVER_PHASE, STATE
 from ginenv.step import step
 from ginenv.view import VIEW, look, look_again
 
-WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME = range(9)
-"""Places of the options in ``params``."""
-OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 9, 9 + lean.N_PARAMS, 9 + 2 * lean.N_PARAMS, 12 + 2 * lean.N_PARAMS
+WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, NETWORK = range(10)
+"""Places of the options in ``params``; the last is where the params of `ppo` begin, 0 for none."""
+OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 10, 10 + lean.N_PARAMS, 10 + 2 * lean.N_PARAMS, 13 + 2 * lean.N_PARAMS
 """Where the params of the policies begin: `lean`'s twice, `simple`'s and `heuristic`'s."""
 CHANCES = HINTS + heuristic.N_PARAMS
 """Where the table of the chance to win the game begins (`agents.game_value`), for a target of `_TARGET`."""
@@ -89,10 +90,11 @@ def worth(view, rules, params, points):
     """Return what a hand's ``points``, the viewer's less the opponent's, are worth to the viewer.
 
     It is the points; with the option ``game``, by how much they change the chance to win the game, in hundredths. Other
-    targets than `_TARGET` are scaled to it, and who deals the next hand is left open.
+    targets than `_TARGET` are scaled to it, and who deals the next hand is left open. No table knows the columns of
+    Hollywood (V2): there it is the points.
     """
     target = np.int64(rules["target"])
-    if params[GAME] == 0 or target == 0:
+    if params[GAME] == 0 or target == 0 or rules["hollywood"]:
         return np.float64(points)
     chances = params[CHANCES:].reshape((_TARGET, _TARGET))
     own, other = np.int64(view["scores"][0]), np.int64(view["scores"][1])
@@ -121,8 +123,14 @@ def find_candidates(view, rules, params, actions, priors):
     allowed = view["discards"] & ~repeated_discards(view)
     if allowed == 0:
         allowed = view["discards"]
-    _, left = least_discards(hand, now, allowed, longest)
-    n = judge_discards(view, rules, params[HINTS:], allowed, left, actions, priors)
+    network = np.int64(params[NETWORK])
+    logits = np.empty(N_ACTIONS, np.float32)
+    if network > 0:
+        ppo.rate(view, rules, params[network:], logits)
+        n = rank_discards(allowed, logits, actions, priors)
+    else:
+        _, left = least_discards(hand, now, allowed, longest)
+        n = judge_discards(view, rules, params[HINTS:], allowed, left, actions, priors)
     n = min(n, np.int64(params[WIDTH]))
     best = priors[0]
     for c in range(n):
@@ -132,7 +140,36 @@ def find_candidates(view, rules, params, actions, priors):
         return n, False
     cards, left = least_discards(hand, now, view["knocks"], longest)
     actions[n], priors[n] = KNOCK + lowest(cards), 0.0
+    if network > 0:
+        priors[n] = params[PRIOR] * (np.float64(logits[actions[n]]) + best)
     return n + 1, left == 0
+
+
+@kernel
+def rank_discards(allowed, logits, cards, scores):
+    """Write the discards of ``allowed`` as `judge_discards` does, by a network: less is better, the logits' negatives.
+
+    Args:
+        allowed: Mask of the discards in question, not empty.
+        logits: float32, shape (108,).
+        cards: int64, shape (52,), written; scores: float64, of the same shape, written.
+
+    Returns:
+        How many there are.
+    """
+    n = 0
+    todo = allowed
+    while todo != 0:
+        card = lowest(todo)
+        todo &= todo - 1
+        score = -np.float64(logits[DISCARD + card])
+        place = n
+        while place > 0 and scores[place - 1] > score:  # insertion keeps the best in front
+            cards[place], scores[place] = cards[place - 1], scores[place - 1]
+            place -= 1
+        cards[place], scores[place] = card, score
+        n += 1
+    return n
 
 
 @kernel
@@ -179,7 +216,7 @@ def sample_batch(view, rules, params, key, hands, stocks, patient):
         view, rules, params: As a policy's.
         key: Names the sample.
         hands: int64, shape (n,), written: the opponent's cards.
-        stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
+        stocks: uint8, shape (n, 54), written: the stocks, their tops at ``n_stock - 1``.
         patient: int8, shape (n,), written: 1 where the opponent waits for gin.
     """
     n = hands.shape[0]
@@ -258,6 +295,9 @@ def search(view, rules, params, key, actions, priors, n, values, alive):
 def choose(view, rules, params, key):
     """Choose by search where there is a choice that matters: whether to knock, and what to discard if told so."""
     if view["phase"] != DISCARD_PHASE:
+        network = np.int64(params[NETWORK])
+        if network > 0:
+            return ppo.choose(view, rules, params[network:], key)
         return draw_or_take(view, rules, params[HINTS + heuristic.GAIN])
     if (view["choices"] >> BIG_GIN) & 1 == 1:
         return BIG_GIN
@@ -279,10 +319,14 @@ def params_of(options: Mapping[str, Any]) -> np.ndarray:
     def of(kind: Any, **changes: float) -> list[float]:
         return [float(changes.get(name, option.default)) for name, option in kind.AGENT.options.items()]
 
-    own = [float(options[name]) for name in OPTIONS]
+    own = [float(options[name]) for name in OPTIONS if name != "policy"]
     policies = of(lean, until=5, ways=1.3) + of(lean) + of(simple) + of(heuristic)
     chances = game_table(PRESETS["eaai"]).mean(axis=0).ravel() if options["game"] else np.zeros(0)
-    return np.concatenate([own + policies, chances])
+    start, network = 0.0, np.zeros(0)
+    if options["policy"] != "heuristic":
+        start = 1.0 + len(own) + len(policies) + len(chances)
+        network = make_network("mc", "" if options["policy"] == "ppo" else str(options["policy"])).params
+    return np.concatenate([own, [start], policies, chances, network])
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
@@ -298,6 +342,7 @@ OPTIONS = {
     "patient": Option(0.5, "share of worlds where the opponent waits for gin after the first turns", 0, 1),
     "deadwood": Option(worlds.DEADWOOD, "sampling: weight of the opponent's deadwood a turn (0: none)", 0, 10),
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
+    "policy": Option("heuristic", "whose draws and discards these are: `heuristic`, `ppo`, or a file of its weights"),
     "game": Option(0, "1: search for the chance to win the game, not for the hand's points", 0, 1),
 }
 

@@ -183,13 +183,19 @@ def logits(raw, params, out):
             out[KNOCK + 13 * suit + rank] = cards[13 + rank]
 
 
+@kernel
+def rate(view, rules, params, values):
+    """Write the logits of a VIEW's seat to act to ``values``: float32, shape (108,), illegal actions included."""
+    raw = np.empty(_SIZE, np.int8)
+    encode(view, rules, _CODE, raw)
+    logits(raw, params, values)
+
+
 @policy
 def choose(view, rules, params, key):
     """Choose the likeliest legal action; with a temperature above 0 draw one by its probability."""
-    raw = np.empty(_SIZE, np.int8)
-    encode(view, rules, _CODE, raw)
     values = np.empty(N_ACTIONS, np.float32)
-    logits(raw, params, values)
+    rate(view, rules, params, values)
     best, chosen = np.float32(-np.inf), np.int64(-1)
     for action in range(N_ACTIONS):
         if is_legal(view, action) and (values[action] > best or chosen < 0):
@@ -329,13 +335,21 @@ def native(spec: str, tensors: Mapping[str, np.ndarray], temperature: float = 0.
     return NativeAgent(spec, choose, pack(tensors, temperature))
 
 
-def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
-    path = Path(options["path"]) if options["path"] else SHIPPED
+def load(spec: str, path: str, temperature: float = 0.0) -> NativeAgent:
+    """Return an agent that plays by the weights in the file ``path``, or by the shipped ones where it is empty.
+
+    Raises:
+        ValueError: when the file is not a policy of this format and encoding.
+    """
     try:
-        tensors, _ = read_policy(path)
+        tensors, _ = read_policy(Path(path) if path else SHIPPED)
     except ValueError as error:
-        raise ValueError(f"agent: ppo: {error}") from None
-    return native(spec, tensors, float(options["temperature"]))
+        raise ValueError(f"agent: {spec.partition(':')[0]}: {error}") from None
+    return native(spec, tensors, temperature)
+
+
+def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
+    return load(spec, str(options["path"]), float(options["temperature"]))
 
 
 AGENT = Kind(

@@ -64,7 +64,7 @@ def sample_worlds(v, rules, model, key, hands, stocks):
         model: float64, shape (3,): see the module.
         key: Names the sample (`ginenv.rng`).
         hands: int64, shape (n,), written: the opponent's cards in each world, known ones included.
-        stocks: uint8, shape (n, 52), written: the stocks, their tops at ``n_stock - 1``.
+        stocks: uint8, shape (n, 54), written: the stocks, their tops at ``n_stock - 1``.
     """
     known, n_stock, longest = v["known"][1], np.int64(v["n_stock"]), rules["longest_meld"]
     cards = np.empty(ORDER, np.uint8)  # the opponent's hidden cards at the front, the stock behind them
@@ -113,17 +113,16 @@ def sample_worlds(v, rules, model, key, hands, stocks):
 def make_state(v, rules, hand, stock, s):
     """Write into STATE ``s`` a table that VIEW ``v`` could be of: the viewer has seat 0, the opponent seat 1.
 
-    What no VIEW tells is left out: the game's seed, and what the opponent drew from the stock. Where they are about to
-    discard a card from the stock, it is the lowest of their hidden cards.
+    What no VIEW tells is left out: the seed, in whose place stands one of this world's own, and what the opponent
+    drew from the stock. Where they are about to discard a card from the stock, it is the lowest of their hidden cards.
 
     Args:
         v: A VIEW record of a hand in play.
         rules: A RULES record.
         hand: Mask of the opponent's cards, known ones included.
-        stock: uint8, shape (52,): the stock, its top at ``n_stock - 1``.
+        stock: uint8, shape (54,): the stock, its top at ``n_stock - 1``.
         s: A STATE record, overwritten.
     """
-    s["seed"] = 0
     for k in range(SEATS):
         s["hand"][k] = 0
         s["known"][k] = v["known"][k]
@@ -131,11 +130,21 @@ def make_state(v, rules, hand, stock, s):
         s["refused"][k] = v["refused"][k]
         s["scores"][k] = v["scores"][k]
         s["boxes"][k] = v["boxes"][k]
+        if k < 2:
+            s["wins"][k] = v["wins"][k]
         s["points"][k] = 0
         s["deadwood"][k] = 0
     for i in range(3):
         s["melds"][i] = 0
     s["laid"] = 0
+    s["sets"] = 0
+    s["runs"] = 0
+    s["starts"] = 0
+    s["loose"] = 0
+    s["bluffs"] = 0
+    s["bound"] = 0
+    s["longest"] = rules["longest_meld"]
+    s["down"] = NO_CARD
     for i in range(RING):
         s["draws"][i] = v["draws"][i]
         s["throws"][i] = v["throws"][i]
@@ -144,6 +153,7 @@ def make_state(v, rules, hand, stock, s):
         s["order"][ORDER - 1 - i] = v["pile"][i]
     s["hand_number"] = v["hand_number"]
     s["turn"] = v["turn"]
+    s["reshuffled"] = v["reshuffled"]
     s["n_stock"] = v["n_stock"]
     s["n_pile"] = n_pile
     s["phase"] = v["phase"]
@@ -174,6 +184,7 @@ def make_state(v, rules, hand, stock, s):
 def set_hidden(v, hand, stock, s):
     """Exchange the hidden cards of a STATE made from VIEW ``v`` by `make_state`, for a viewer who is to act."""
     s["hand"][1] = hand
+    s["seed"] = mix(hand, v["turn"])  # of the new stocks to come (H12): another one in each world
     for i in range(v["n_stock"]):
         s["order"][i] = stock[i]
 

@@ -23,7 +23,7 @@ from experiments.stats import Z
 from ginenv.actions import action_text
 from ginenv.cards import NO_CARD, card_list, card_mask, cards_text, count
 from ginenv.melds import deadwood, knock_discards
-from ginenv.rules import Rules
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, TAKE, Kind, Phase
 from ginenv.view import VIEW
 
@@ -127,6 +127,7 @@ def position(
         ValueError: for cards that cannot lie so, in one sentence.
     """
     own, piled, taken = card_list(hand), card_list(pile), card_list(took)
+    refuse_more_actions(rules, "an analysis")
     dealt = rules.cards_dealt
     if len(own) not in (dealt, dealt + 1):
         raise ValueError(

@@ -21,7 +21,7 @@ from experiments.refusal import Refusal, refusing
 from ginenv.cards import BIT, N_CARDS
 from ginenv.deal import new_game
 from ginenv.rng import apart
-from ginenv.rules import Rules
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.state import DISCARD_PHASE, OVER_PHASE, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
@@ -85,6 +85,7 @@ def observe(
     agents: list[Any], rules: Rules, hands: int, worlds: int, seed: int, model: dict[str, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return an estimate, the chance in uniform worlds and the truth (0 or 1) for each card at each discard of A."""
+    refuse_more_actions(rules, "a match of agents")
     s, v = new_states(1)[0], np.zeros(1, dtype=VIEW)
     root = apart(seed)
     rows: list[np.ndarray] = []

@@ -40,7 +40,8 @@ COMMANDS = {
     ),
     "tune": Command("experiments.tune", "search an agent's options on mirrored deals", "match._play_native"),
     "play": Command("experiments.play", "play against an agent in the terminal", "step.write_mask"),
-    "train": Command("experiments.train_ppo", "train an agent by self-play", "match._play_native"),
+    "score": Command("experiments.keep_score", "keep the score of a game at a real table", "scoring.score_knock"),
+    "train": Command("experiments.train", "train an agent by self-play", "match._play_native"),
     "agents": Command("experiments.show_agents", "list the agents and their options", "protocol._act_all"),
     "rules": Command("experiments.show_rules", "list the presets, or show one field by field", ""),
     "replay": Command("experiments.show_record", "show a record step by step", "deal.deal_deck"),
@@ -90,7 +91,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     module.add_arguments(parser)
-    args = parser.parse_args(argv[1:])
+    args = parser.parse_intermixed_args(argv[1:])  # `gin score FILE --names a,b "a gin 3"`
     args.run, args.argv = module.run, list(argv)
     return args
 

@@ -42,7 +42,7 @@ def write_packed() -> None:
     """Measure `heuristic` against itself under each preset, and write the counts."""
     player, found = native("heuristic"), {}
     for name, rules in PRESETS.items():
-        if rules.target is not None and rules.for_two:
+        if rules.target is not None and rules.for_two and not rules.hollywood:
             counts = among_equals(count_hands(player, player, rules, 1, _PACKED_HANDS))
             found[name] = {"agent": player.spec, "hands": _PACKED_HANDS, "seed": 1, "counts": counts.tolist()}
             print(f"{name}: {counts.sum() // 2:,} hands with a winner", file=sys.stderr)

@@ -25,7 +25,7 @@ from ginenv.envs.opponent import ask, exact_copy
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import apart, mix
-from ginenv.rules import RULES, Rules, parse_rules
+from ginenv.rules import RULES, Rules, parse_rules, refuse_more_actions
 from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
@@ -303,9 +303,10 @@ def play_pairs(
 
     Raises:
         AgentError: when an agent fails; the message names it.
-        ValueError: when the rules are not for two players (`check_two`).
+        ValueError: when the rules are not for two players (`check_two`), or have actions that agents do not know.
     """
     check_two(rules)
+    refuse_more_actions(rules, "a match of agents")
     games = np.zeros((n, 2), dtype=GAME)
     rows: list[np.ndarray] = [np.zeros(0, dtype=HAND)]
     if isinstance(a, NativeAgent) and isinstance(b, NativeAgent):

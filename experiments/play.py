@@ -12,12 +12,13 @@ from agents.protocol import Agent
 from agents.registry import make
 from experiments.match import rules_for_two
 from experiments.refusal import Refusal, refusing
-from ginenv.actions import IllegalAction
+from ginenv.actions import IllegalAction, action_number, action_text
 from ginenv.cards import card, card_text
 from ginenv.envs.opponent import AgentError, ask
+from ginenv.lay import automatic_action
 from ginenv.render import ansi
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, PASS, TAKE
+from ginenv.state import BIG_GIN, BLUFF, DISCARD, DRAW, KNOCK, N_ACTIONS, PASS, TAKE, Phase
 from ginenv.table import Table
 
 YOU, AGENT = 0, 1
@@ -75,6 +76,8 @@ def action_of(text: str) -> int:
     kind = DISCARD
     if words and words[0] in ("k", "knock", "discard"):
         kind = DISCARD if words.pop(0) == "discard" else KNOCK
+    if text.lower() in ("done", "accept", "refuse") or (words and words[0] in ("meld", "lay", "bluff")):
+        return action_number(text)
     if len(words) != 1:
         raise ValueError(f"{text!r} is no command: type ? for help")
     return kind + card(words[0])
@@ -107,7 +110,8 @@ class Game:
 
     def score_text(self) -> str:
         """Return the game's score in words."""
-        return f"you {self.table.scores[YOU]}, {self.name} {self.table.scores[AGENT]}"
+        you, agent = ("/".join(str(column[seat]) for column in self.table.columns) for seat in (YOU, AGENT))
+        return f"you {you}, {self.name} {agent}"
 
     def _show_winner(self) -> None:
         mine, its = self.table.totals[YOU], self.table.totals[AGENT]
@@ -130,6 +134,9 @@ class Game:
         key = int(mix(apart(table.seed), self._decisions))
         self._decisions += 1
         with refusing(AgentError):
+            if table.phase > Phase.OVER:  # agents play hands; they settle as the automatic settlement would
+                self._agent_settles(view[0])
+                return
             action = int(ask(self.agent, view, table.rules, np.array([key], dtype=np.int64))[0])
         upcard = table.pile[0] if table.pile else ""
         try:
@@ -144,6 +151,11 @@ class Game:
             print(f"{self.name} {'declares big gin' if action == BIG_GIN else f'discards {table.pile[0]}'}.")
         else:
             print(f"{self.name} knocks.")  # the last discard stays face down
+
+    def _agent_settles(self, view: np.void) -> None:
+        action = int(automatic_action(view, self.table.rules.record))
+        self.table.step(action)
+        print(f"{self.name}: {action_text(action)}.")
 
     def _person_acts(self) -> None:
         table = self.table
@@ -185,9 +197,13 @@ def legal_text(actions: list[int]) -> str:
     short = {DRAW: "d (draw)", TAKE: "t (take)", PASS: "p (pass)", BIG_GIN: "b (big gin)"}
     words = [short[a] for a in actions if a in short]
     discards = [card_text(a - DISCARD) for a in actions if DISCARD <= a < KNOCK]
-    knocks = [card_text(a - KNOCK) for a in actions if a >= KNOCK]
+    knocks = [card_text(a - KNOCK) for a in actions if KNOCK <= a < N_ACTIONS]
+    words += [action_text(a) for a in actions if N_ACTIONS <= a < BLUFF]
+    bluffs = [card_text(a - BLUFF) for a in actions if a >= BLUFF]
     if discards:
         words.append("discard " + " ".join(discards))
     if knocks:
         words.append("k " + " ".join(knocks))
+    if bluffs:
+        words.append("bluff " + " ".join(bluffs))
     return ", ".join(words)

@@ -50,7 +50,8 @@ def steps(played: Table) -> str:
         ending = "level" if table.winner is None else f"seat {table.winner} wins"
         out.append(f"The game is over: {ending}, {table.totals[0]} to {table.totals[1]} with all bonuses.")
     elif table.done:
-        out.append(f"The record ends here: {table.scores[0]} to {table.scores[1]}.")
+        scores = ", ".join(f"{column[0]} to {column[1]}" for column in table.columns)
+        out.append(f"The record ends here: {scores}.")
     else:
         out.append("The record ends here, in the middle of the hand.")
     return "\n".join(out)

@@ -17,167 +17,61 @@ networks; the first one measures, logs and writes.
 
 from __future__ import annotations
 
-import argparse
-import ctypes
 import dataclasses
-import json
 import math
-import os
-import shlex
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 import torch.distributed as dist
-from safetensors import safe_open
-from safetensors.numpy import save_file
 from torch import Tensor
-from torch.utils.tensorboard import SummaryWriter
 
 from agents import ppo
 from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
-from experiments import hidden, provenance
-from experiments.match import play_pairs, rules_for_two
-from experiments.refusal import Refusal, refusing
-from experiments.stats import share
+from experiments import hidden, provenance, training
+from experiments.refusal import Refusal
+from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
 from ginenv.envs.vector import Tables
-from ginenv.jit import kernel
 from ginenv.rng import below, mix
 from ginenv.rules import Rules, parse_rules
-from ginenv.state import N_ACTIONS, STATE, Kind
+from ginenv.state import N_ACTIONS, Kind
 
-PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
-"""Whom the policy is measured against while it learns, by the names in the log."""
 SCRIPTED = ("simple", "simple:early=10,until=6,late=0", "heuristic")
 """Whom it also plays with while it learns. It does not imitate them: only its own decisions are learned from."""
-FORMAT = "ginenv-ppo-checkpoint-2"
-_LEAST = ppo.ENCODING["least"].start
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a run is. A run is only resumed with the same settings, but for `decisions`."""
+class Settings(training.Settings):
+    """What a run is, beside what all learners share."""
 
-    decisions: int = 7_000_000
-    """The schedules below end here."""
-    seed: int = 1
-    tables: int = 256
-    rules: str = "eaai"
     reward: str = "points"
-    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`)."""
+    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`); a
+    fifth of a game is then a reward of 1, which is about as much as `unit`."""
     pool: float = 0.1
     """Share of the tables at which one seat is a past self."""
     scripted: float = 0.15
     """Share of the tables at which one seat is one of `SCRIPTED`."""
-    steps: int = 32
-    """Decisions at each table between two updates."""
-    batch: int = 1024
-    """Decisions in one step of the optimiser."""
     epochs: int = 1
     """How often an update goes through its decisions: new ones cost little more than to go through old ones again."""
-    width: int = 128
-    mixing: int = 2
     critic_width: int = 64
-    rate: tuple[float, float] = (1e-3, 3e-5)
-    """Adam's rate at the start and at the end; it falls geometrically."""
     entropy: tuple[float, float] = (0.2, 0.005)
-    """Weight of the policy's entropy, in the same way."""
+    """Weight of the policy's entropy at the start and at the end; it falls as the rate does."""
     magnet: float = 0.005
     """Weight of the divergence from the magnet: a slow-moving mean of the policies so far."""
     magnet_share: float = 0.02
     """What each update adds of the new policy to the magnet."""
     clip: float = 0.2
-    trace: float = 0.8
-    """GAE's lambda."""
-    unit: float = 30.0
-    """Points that are a reward of 1; with the other reward a fifth of a game is, which is about as much."""
     potential: float = 0.5
     """What the critic starts from: this times (the opponent's - own deadwood) / unit. The network learns the rest.
     Rewards do not change. Without it self-play starts with hands that nobody ever ends."""
     reading: float = 0.05
     """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
-    eval_pairs: int = 500
-    """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
-    eval_every: int = 4_000_000
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the options of `gin train`."""
-    default = Settings()
-    parser.add_argument("learner", choices=("ppo",), help="how to learn")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where to write, and to go on from")
-    parser.add_argument("--decisions", type=int, default=default.decisions,
-                        help=f"decisions to learn from, of both seats (default {default.decisions})")  # fmt: skip
-    parser.add_argument("--minutes", type=float, help="stop after these minutes; the same command goes on later")
-    parser.add_argument("--seed", type=int, default=default.seed, help="seed (default 1)")
-    parser.add_argument("--tables", type=int, default=default.tables, help=f"(default {default.tables})")
-    parser.add_argument("--rules", default=default.rules, help="a preset, or preset,key=value,… (default eaai)")
-    parser.add_argument("--reward", choices=("points", "game"), default=default.reward,
-                        help="of a hand: its points, or the change of the chance to win the game")  # fmt: skip
-    parser.add_argument("--pool", type=float, default=default.pool,
-                        help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
-
-
-def run(args: argparse.Namespace) -> int:
-    """Train, and say where the result is."""
-    with refusing():
-        settings = Settings(decisions=args.decisions, seed=args.seed, tables=args.tables, rules=args.rules,
-                            reward=args.reward, pool=args.pool)  # fmt: skip
-        check(settings)
-    torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
-    keep_memory()
-    if "WORLD_SIZE" in os.environ:
-        dist.init_process_group("gloo")  # gradients are small
-    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
-    interrupted: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
-    try:
-        done = train(settings, Path(args.out), lambda: bool(interrupted) or time.monotonic() >= deadline,
-                     shlex.join(["gin", *args.argv]))  # fmt: skip
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if dist.is_initialized():
-            dist.destroy_process_group()
-    if int(os.environ.get("RANK", "0")) > 0:
-        return 0
-    if done >= settings.decisions:
-        print(f"done: play it with ppo:path={args.out}/best.safetensors")
-    else:
-        print(f"stopped after {done:,} decisions of {settings.decisions:,}; the same command goes on")
-    return 0
-
-
-def keep_memory() -> None:
-    """Ask the C library, where it is glibc, to keep freed memory: asking the system anew costs a third of the time."""
-    mmap_threshold, trim_threshold, large = -3, -1, 1 << 30
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(mmap_threshold, large)
-        mallopt(trim_threshold, large)
-
-
-def check(settings: Settings) -> None:
-    """Raise ValueError unless a run with these settings makes sense."""
-    rules = rules_for_two(settings.rules)
-    if settings.decisions < 1:
-        raise ValueError(f"--decisions {settings.decisions}: give 1 or more")
-    if settings.tables < 1:
-        raise ValueError(f"--tables {settings.tables}: give 1 or more")
-    if settings.reward == "game":
-        game_table(rules)
-    if not 0 <= settings.pool <= 1:
-        raise ValueError(f"--pool {settings.pool}: a share from 0 to 1 is possible")
-    if not 0 <= settings.seed < 1 << 63:
-        raise ValueError(f"--seed {settings.seed} is out of range: 0 to 2**63 - 1 is possible")
 
 
 def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
@@ -203,21 +97,23 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     critic = Critic(hidden.SUIT_SIZE, len(hidden.COMMON), settings.critic_width).to(device)
     magnet = Policy(settings.width, settings.mixing).to(device)
     magnet.load_state_dict(policy.state_dict())
-    past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
-    pool: list[dict[str, Tensor]] = []
     reader = torch.nn.Linear(settings.width, RANKS).to(device)  # a suit's vector to the opponent's cards of the suit
+    past = Policy(settings.width, settings.mixing).to(device)  # holds one of the pool at a time
+    networks = {"policy": policy, "critic": critic, "magnet": magnet, "reader": reader}
+    pool: list[dict[str, Tensor]] = []
     learned = [*policy.parameters(), *critic.parameters(), *reader.parameters()]
     adam = torch.optim.Adam(learned, lr=settings.rate[0], eps=1e-5, fused=True)
-    own_seed = settings.seed if rank == 0 else mix(settings.seed, rank) >> 1 & ((1 << 62) - 1)
-    generator = torch.Generator().manual_seed(own_seed)  # of all chance but the deals
+    generator = torch.Generator().manual_seed(own_seed(settings.seed, rank))  # of all chance but the deals
     by_game = settings.reward == "game"
-    tables = Tables(settings.tables, rules, own_seed, "game" if by_game else "hand", ppo.ENCODING.name)
+    tables = Tables(
+        settings.tables, rules, own_seed(settings.seed, rank), "game" if by_game else "hand", ppo.ENCODING.name
+    )
     decisions, seconds, best = 0, 0.0, -1.0
 
     # --- Where an earlier run stopped ---
 
     out.mkdir(parents=True, exist_ok=True)
-    run_ = Run(settings, policy, critic, magnet, reader, pool, adam, generator, tables, rank)
+    run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank)
     if (out / "checkpoint.safetensors").exists():
         progress = run_.load(out)
         decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
@@ -408,25 +304,6 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     return decisions
 
 
-def average(tensors: list[Tensor]) -> None:
-    """Replace each tensor by its mean over all processes, where there are several."""
-    if dist.is_initialized():
-        flat = torch.cat([tensor.flatten() for tensor in tensors])
-        dist.all_reduce(flat)
-        parts = (flat / dist.get_world_size()).split([tensor.numel() for tensor in tensors])
-        for tensor, part in zip(tensors, parts, strict=True):
-            tensor.copy_(part.view_as(tensor))
-
-
-def any_process(flag: bool) -> bool:
-    """Return whether the flag is set in any process: they must stop together."""
-    if dist.is_initialized():
-        flags = torch.tensor([float(flag)])
-        dist.all_reduce(flags)
-        return bool(flags[0] > 0)
-    return flag
-
-
 def win_chances(tables: Tables, rules: Rules) -> np.ndarray:
     """Return both seats' chances to win the game as the present hands began: float64, shape (n, 2)."""
     table, states = game_table(rules), tables.states
@@ -440,195 +317,3 @@ def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
     That is as good as nothing, and `exp` of much less is many times slower.
     """
     return torch.log_softmax(logits.masked_fill(~mask, -60.0), 1)
-
-
-@kernel
-def lay_out_all(observations, unseen, suits, shared, leads):
-    """Write positions for the networks, and by how much the seats to act lead in deadwood.
-
-    Args:
-        observations: int8, shape (n, `ppo.ENCODING.size`).
-        unseen: int8, shape (n, `hidden.SIZE`).
-        suits, shared: Written: float32, shape (n, 4, …) and (n, …), the hidden part behind the seen one.
-        leads: Written: float32, shape (n,): the opponent's less the mover's own least deadwood, in points.
-    """
-    for i in range(observations.shape[0]):
-        ppo.lay_out(observations[i], suits[i], shared[i])
-        hidden.lay_out(unseen[i], suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
-        leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
-
-
-def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
-    """Return the share of games that the policy wins, always choosing its likeliest action, by opponent."""
-    agent = ppo.native("ppo", as_numpy(policy))
-    rules = parse_rules(settings.rules)
-    found = {}
-    for name, spec in PANEL.items():
-        games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
-        found[name] = float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean())
-    return found
-
-
-def finite(policy: Policy) -> bool:
-    """Return whether all weights are finite numbers."""
-    return all(bool(torch.isfinite(p).all()) for p in policy.parameters())
-
-
-def as_numpy(policy: Policy) -> dict[str, np.ndarray]:
-    """Return a policy's tensors as `agents.ppo` wants them."""
-    return {name: tensor.detach().cpu().numpy() for name, tensor in policy.state_dict().items()}
-
-
-def save_policy(policy: Policy, path: Path, settings: Settings, notes: Mapping[str, Any]) -> None:
-    """Write a policy for `agents.ppo`, with what made it."""
-    metadata = {"format": ppo.FORMAT, "encoding": ppo.ENCODING.name, "rules": settings.rules,
-                "settings": json.dumps(dataclasses.asdict(settings)), "notes": json.dumps(notes)}  # fmt: skip
-    write(as_numpy(policy), path, metadata)
-
-
-def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file beside ``path`` and rename it: whoever is killed leaves the old file whole."""
-    beside = path.with_name(f"{path.name}.new")
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, beside, dict(metadata))
-    with open(beside, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-
-
-@dataclass
-class Run:
-    """All that a checkpoint holds. Numbers and JSON only, so loading one executes nothing.
-
-    The first process writes `checkpoint.safetensors`, every other one its generator and tables to a file of its own.
-    """
-
-    settings: Settings
-    policy: Policy
-    critic: Critic
-    magnet: Policy
-    reader: torch.nn.Linear
-    pool: list[dict[str, Tensor]]
-    adam: torch.optim.Adam
-    generator: torch.Generator
-    tables: Tables
-    rank: int
-
-    def _networks(self) -> Iterator[tuple[str, torch.nn.Module]]:
-        yield from (
-            ("policy", self.policy),
-            ("critic", self.critic),
-            ("magnet", self.magnet),
-            ("reader", self.reader),
-        )
-
-    def save(self, out: Path, decisions: int, seconds: float, best: float) -> None:
-        """Write a checkpoint into folder ``out``."""
-        tensors: dict[str, np.ndarray] = {"generator": self.generator.get_state().numpy()}
-        snapshot = self.tables.snapshot()
-        tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
-        progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
-        metadata = {"format": FORMAT, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
-                    "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
-        if self.rank > 0:
-            write(tensors, out / f"checkpoint-{self.rank}.safetensors", metadata)
-            return
-        for name, network in self._networks():
-            tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
-        for number, weights in enumerate(self.pool):
-            tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
-        for number, moments in self.adam.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
-        write(tensors, out / "checkpoint.safetensors", metadata)
-
-    def load(self, out: Path) -> dict[str, Any]:
-        """Go back to the checkpoint in folder ``out``; returns how far it was.
-
-        A process that has no file of this point, as there were fewer or one was killed, goes on from new deals.
-
-        Raises:
-            Refusal: when it is of another run.
-        """
-        path = out / "checkpoint.safetensors"
-        tensors, metadata = read(path)
-        if metadata.get("format") != FORMAT or metadata.get("encoding") != ppo.ENCODING.name:
-            raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
-        theirs = json.loads(metadata["settings"])
-        ours = json.loads(json.dumps(dataclasses.asdict(self.settings)))
-        for name in ours:
-            if name != "decisions" and theirs.get(name) != ours[name]:
-                raise Refusal(
-                    f"{path} is of a run with {name}={theirs.get(name)}, not {ours[name]}: give another --out, "
-                    "or the same options"
-                )
-        progress: dict[str, Any] = json.loads(metadata["progress"])
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            return dict(sorted(found.items()))
-
-        for name, network in self._networks():
-            network.load_state_dict(part(f"{name}."))
-        self.pool[:] = [part(f"pool.{number}.") for number in range(progress["past_selves"])]
-        moments = {n: part(f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
-        self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
-        if self.rank > 0:
-            own = out / f"checkpoint-{self.rank}.safetensors"
-            tensors, metadata = read(own) if own.exists() else ({}, {})
-            if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
-                self.tables.reset(mix(self.tables.seed, progress["decisions"]) >> 1 & ((1 << 62) - 1))
-                return progress
-        self.generator.set_state(tensors["generator"])
-        states = tensors["tables.states"].numpy().view(STATE)
-        self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
-        return progress
-
-
-def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and the metadata of a safetensors file. Raises Refusal when it is none."""
-    try:
-        with safe_open(path, "numpy") as file:
-            return {key: torch.from_numpy(file.get_tensor(key)) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
-    except Exception as error:  # the package's own, of no common kind
-        raise Refusal(f"{path} cannot be read: {error}") from error
-
-
-class Log:
-    """The run's log: lines of JSON, TensorBoard, and what the terminal shows."""
-
-    def __init__(self, out: Path, decisions: int) -> None:
-        """Open the log in ``out``, and forget what a killed run wrote after the checkpoint at ``decisions``."""
-        path = out / "log.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() and decisions else []
-        kept = [line for line in lines if line.endswith("}") and json.loads(line).get("decisions", 0) <= decisions]
-        path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-        self._path = path
-        self._board = SummaryWriter(str(out / "tensorboard"), purge_step=decisions or None)
-        self._strength = ""
-
-    def write(self, row: Mapping[str, Any]) -> None:
-        """Add a row; numbers beside its ``decisions`` go to TensorBoard, too."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-        if "decisions" in row:
-            for name, number in row.items():
-                self._board.add_scalar(name, number, row["decisions"])
-
-    def show(self, row: Mapping[str, Any], settings: Settings) -> None:
-        """Show progress: a line that is overwritten on a terminal, one for each measurement elsewhere."""
-        measured = [f"{name} {100 * row[f'wins_{name}']:.1f} %" for name in PANEL if f"wins_{name}" in row]
-        if measured:
-            # ± of a share of this many games, without the gain from mirrored deals.
-            half = share(np.repeat([0.0, 1.0], settings.eval_pairs)).high - 0.5
-            self._strength = f"wins: {', '.join(measured)} (± {100 * half:.1f})"
-        text = (
-            f"{row['decisions']:>13,} of {settings.decisions:,} decisions  {row['seconds'] / 60:6.1f} min  "
-            f"{row['decisions_per_second']:,}/s  {self._strength}"
-        )
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="\n" if measured else "", file=sys.stderr, flush=True)
-        elif measured:
-            print(text, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Write out and close."""
-        self._board.close()

@@ -3,7 +3,8 @@
 A card is an int 0-51: ``suit * 13 + rank``, suits in the order S H D C (C7: spades high), rank 0 the ace.
 A set of cards is a *mask*, an int64 of four 16-bit lanes, one a suit, rank 0 in the lane's lowest bit:
 a run is then a row of bits and a set the same bit in several lanes. Bit 63 is never used, so masks are
-never negative. As text a card is rank then suit (``AS``, ``TD``), a hand is cards separated by spaces.
+never negative. As text a card is rank then suit (``AS``, ``TD``), a hand is cards separated by spaces. The two jokers,
+where a game has them (C8), are the cards 52 and 53 (bits 61 and 62), written ``*1`` and ``*2``.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ from ginenv.jit import kernel
 RANKS = "A23456789TJQK"
 SUITS = "SHDC"
 N_CARDS = 52
+JOKER = 52
+"""The first of two jokers (C8), cards 52 and 53, in games that have them."""
+N_ALL_CARDS = 54
+JOKER_POINTS = 20
+JOKERS = (1 << 61) | (1 << 62)
+"""Mask of both jokers. No kernel takes them for cards of a suit but those of `ginenv.wild`."""
 NO_CARD = 63
 """Stands where a card could and none is: no upcard, nothing drawn, a draw one may not see."""
 
-POINTS = np.array([min(rank + 1, 10) for _ in SUITS for rank in range(13)], dtype=np.int64)
-"""Deadwood points of each card (C2): ace 1, pips their number, T J Q K 10. Shape (52,)."""
-BIT = np.array([1 << (c + 3 * (c // 13)) for c in range(N_CARDS)], dtype=np.int64)
-"""The mask of each single card. Shape (52,)."""
+POINTS = np.array([min(rank + 1, 10) for _ in SUITS for rank in range(13)] + [JOKER_POINTS] * 2, dtype=np.int64)
+"""Deadwood points of each card (C2, C8): ace 1, pips their number, T J Q K 10, jokers 20. Shape (54,)."""
+BIT = np.array([1 << (c + 3 * (c // 13)) for c in range(N_CARDS)] + [1 << 61, 1 << 62], dtype=np.int64)
+"""The mask of each single card. Shape (54,)."""
 LANE = 0x1FFF
 """The thirteen used bits of a lane."""
 SPREAD = np.array([[n >> i & 1 for i in range(4)] for n in range(16)], dtype=np.int8).view(np.int32)[:, 0].copy()
@@ -62,7 +69,7 @@ def count(mask):
 
 @kernel
 def lowest(mask):
-    """Return the lowest card (0-51) of ``mask``, which must not be empty."""
+    """Return the lowest card (0-53) of ``mask``, which must not be empty."""
     bit = count((mask & -mask) - 1)
     return bit - 3 * (bit >> 4)
 
@@ -95,6 +102,8 @@ def card(text: str) -> int:
         ValueError: when the text is no card.
     """
     t = text.strip().upper()
+    if t in ("*1", "*2"):
+        return JOKER + int(t[1]) - 1
     if t.startswith("10"):
         t = "T" + t[2:]
     if len(t) != 2 or t[0] not in RANKS or t[1] not in SUITS:
@@ -103,9 +112,11 @@ def card(text: str) -> int:
 
 
 def card_text(number: int) -> str:
-    """Return card ``number`` (0-51) as text; `NO_CARD` is ``--``."""
+    """Return card ``number`` (0-53) as text; `NO_CARD` is ``--``."""
     if number == NO_CARD:
         return "--"
+    if number in (JOKER, JOKER + 1):
+        return f"*{number - JOKER + 1}"
     if not 0 <= number < N_CARDS:
         raise ValueError(f"{number} is not a card number: they run from 0 to {N_CARDS - 1}")
     return RANKS[number % 13] + SUITS[number // 13]
@@ -120,10 +131,10 @@ def card_list(cards: CardsLike) -> list[int]:
     """
     if isinstance(cards, (int, np.integer)) and not isinstance(cards, bool):
         bits = int(cards)
-        full = deck_mask()
+        full = deck_mask() | JOKERS
         if bits < 0 or bits & ~full:
             raise ValueError(f"{bits} is not a mask of cards: it has bits outside {full:#x}")
-        return [c for c in range(N_CARDS) if bits & int(BIT[c])]
+        return [c for c in range(N_ALL_CARDS) if bits & int(BIT[c])]
     if isinstance(cards, str):
         items: Iterable[int | str] = cards.replace(",", " ").split()
     elif isinstance(cards, Iterable):

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ginenv.cards import BIT, NO_CARD, POINTS
+from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
 from ginenv.jit import kernel
 from ginenv.rng import below, mix
-from ginenv.rules import SEATINGS
+from ginenv.rules import FIRST_DEALERS, SEATINGS
 from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
 _TABLE, _THREE_HANDED, _PARTNERS = (SEATINGS.index(s) for s in ("table", "three_handed", "partners"))
+_RANDOM, _HIGH = FIRST_DEALERS.index("random"), FIRST_DEALERS.index("high")
+_STOCK_STREAM = 64
+"""Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
 
 @kernel
 def new_game(s, rules, seed):
-    """Begin a game in STATE ``s``: scores at zero, a random first dealer (H14), and its first hand dealt.
+    """Begin a game in STATE ``s``: scores at zero, a first dealer by chance or cut (H14), and its first hand dealt.
 
     Args:
         s: A STATE record, overwritten.
@@ -25,9 +28,45 @@ def new_game(s, rules, seed):
         seed: Names the game (int64, not negative): all its decks follow from it.
     """
     reset_game(s, seed)
-    choices = rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]
-    seat_players(s, rules, below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), choices))
+    people = rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]
+    if rules["first_dealer"] == _RANDOM:
+        dealer = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), people)
+    else:
+        dealer = cut(rules, seed, np.empty(SEATS, np.int64))
+    seat_players(s, rules, dealer)
     deal(s, rules)
+
+
+@kernel
+def cut(rules, seed, cards):
+    """Have each seat draw a card from the shuffled deck, and return the one whose card makes it the dealer (C7, H14).
+
+    The ace is low, and of equal ranks spades are the highest, then hearts, diamonds and clubs.
+
+    Args:
+        rules: A RULES record, by which the low or the high card deals.
+        seed: Names the game.
+        cards: int64, shape (6,), written: the card of each seat; of partners (V6) the first two cut.
+    """
+    key = mix(seed, np.int64(_DEALER_STREAM))
+    n = rules["ranks"] * rules["suits"]
+    drawn = np.int64(0)
+    dealer, best = np.int64(0), np.int64(0)
+    for seat in range(rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]):
+        left = below(key, np.int64(seat) + 1, n - seat)  # among those not drawn yet
+        place = np.int64(0)
+        while left > 0 or (drawn >> place) & 1 == 1:
+            left -= 1 - ((drawn >> place) & 1)
+            place += 1
+        drawn |= np.int64(1) << place
+        suit, rank = place // rules["ranks"], place % rules["ranks"]
+        cards[seat] = 13 * suit + rank
+        height = 4 * rank + 3 - suit
+        if rules["first_dealer"] != _HIGH:
+            height = -height
+        if seat == 0 or height > best:
+            dealer, best = np.int64(seat), height
+    return dealer
 
 
 @kernel
@@ -42,6 +81,8 @@ def reset_game(s, seed):
         s["boxes"][seat] = 0
         s["points"][seat] = 0
         s["player"][seat] = seat
+    s["wins"][0] = 0
+    s["wins"][1] = 0
 
 
 @kernel
@@ -97,12 +138,17 @@ def deal(s, rules):
             order[n] = order[j]
             order[j] = suit * 13 + rank
             n += 1
+    for joker in range(2 if rules["jokers"] else 0):
+        j = below(key, n, n + 1)
+        order[n] = order[j]
+        order[j] = JOKER + joker
+        n += 1
     _deal_out(s, rules, n)
 
 
 @kernel
 def deal_deck(s, rules, deck):
-    """Deal from a given deck: uint8 cards, shape (ranks * suits,), the first card is dealt first."""
+    """Deal from a given deck: uint8, all cards of the rules, the first card is dealt first."""
     if rules["seating"] != _TABLE:
         _change_places(s, rules)
     n = deck.shape[0]
@@ -136,6 +182,7 @@ def _deal_out(s, rules, n):
     s["n_pile"] = 1
     s["n_stock"] = top
     s["upcard"] = upcard
+    s["reshuffled"] = 0
 
     s["knock_limit"] = rules["knock_limit"]
     s["multiplier"] = 1
@@ -152,6 +199,15 @@ def _deal_out(s, rules, n):
     for i in range(3):
         s["melds"][i] = 0
     s["laid"] = 0
+    s["sets"] = 0
+    s["runs"] = 0
+    s["starts"] = 0
+    s["loose"] = 0
+    s["bluffs"] = 0
+    s["bound"] = 0
+    s["longest"] = rules["longest_meld"]
+    s["down"] = NO_CARD
+    s["opened"] = 0
     s["turn"] = 0
     s["phase"] = UPCARD_PHASE
     s["seat"] = non_dealer
@@ -168,13 +224,40 @@ def _deal_out(s, rules, n):
     s["knocks"] = 0
 
 
-def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4) -> list[int]:
+@kernel
+def reshuffle(s, rules):
+    """Shuffle all discards but the top one into a new stock (H12), in an order that follows from the game's seed.
+
+    With two players this tells each what the other holds: whatever was neither in the own hand nor on the pile. So all
+    of it is known from here on.
+    """
+    n = np.int64(s["n_pile"]) - 1
+    s["reshuffled"] += 1
+    key = mix(mix(s["seed"], np.int64(s["hand_number"])), _STOCK_STREAM + np.int64(s["reshuffled"]))
+    order = s["order"]
+    top = order[ORDER - 1 - n]
+    for i in range(n):  # down to the stock's end: the two may overlap, so in this order
+        order[i] = order[ORDER - n + i]
+    for i in range(n - 1, 0, -1):  # Fisher-Yates
+        j = below(key, np.int64(i), np.int64(i) + 1)
+        card = order[i]
+        order[i] = order[j]
+        order[j] = card
+    order[ORDER - 1] = top
+    s["n_stock"] = n
+    s["n_pile"] = 1
+    if rules["players"] == 2:
+        for seat in range(2):
+            s["known"][seat] = s["hand"][seat]
+
+
+def shuffled_deck(seed: int, hand_number: int, ranks: int = 13, suits: int = 4, jokers: bool = False) -> list[int]:
     """Return the deck that `deal` deals for a seed and a hand: card numbers, the first one is dealt first."""
     key = mix(seed, hand_number)
     order: list[int] = []
-    for suit in range(suits):
-        for rank in range(ranks):
-            j = int(below(key, len(order), len(order) + 1))
-            order.append(order[j] if j < len(order) else 0)
-            order[j] = suit * 13 + rank
+    cards = [suit * 13 + rank for suit in range(suits) for rank in range(ranks)]
+    for card in cards + ([JOKER, JOKER + 1] if jokers else []):
+        j = int(below(key, len(order), len(order) + 1))
+        order.append(order[j] if j < len(order) else 0)
+        order[j] = card
     return order[::-1]

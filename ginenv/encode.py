@@ -85,7 +85,7 @@ _CARD_FEATURES: tuple[Part, ...] = (
 )
 
 _SCALARS: tuple[Part, ...] = (
-    *((f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}") for phase in Phase),
+    *((f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}") for phase in list(Phase)[:4]),
     ("to_act", 1, "1 when the decision is the viewer's"),
     ("stock", 1 / 40, "cards in the stock"),
     ("draws_left", 1 / 40, "cards that can be drawn before the stock is dead (H11)"),

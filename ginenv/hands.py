@@ -19,16 +19,15 @@ from ginenv.cards import (
     card_mask,
     cards_text,
     count,
-    deck_mask,
     total,
 )
 from ginenv.melds import MAX_HAND, MAX_MELDS
 from ginenv.melds import arrange as best_melds
-from ginenv.melds import deadwood as least_deadwood
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
 from ginenv.scoring import settle_hands, settle_table
 from ginenv.state import SEATS, Kind
+from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 KINDS: dict[Kind, str] = {kind: kind.name.lower() for kind in Kind if kind != Kind.NONE}
 """How a hand ended, as text: knock, gin, big_gin, undercut, dead."""
@@ -138,14 +137,14 @@ def arrange(cards: CardsLike, rules: str | Rules = "modern") -> Arrangement:
     r = rules_of(rules)
     hand = _checked(cards, r)
     melds = np.zeros(MAX_MELDS, np.int64)
-    least = best_melds(hand, deck_mask(r.ranks, r.suits), r.longest_meld, melds)
+    least = _best_melds(hand, r, melds)
     return Arrangement(_texts(melds), cards_text(hand & ~_union(melds)), int(least))
 
 
 def deadwood(cards: CardsLike, rules: str | Rules = "modern") -> int:
     """Return the least deadwood of a hand (C5), in points. Arguments and errors as `arrange`."""
     r = rules_of(rules)
-    return int(least_deadwood(_checked(cards, r), r.longest_meld))
+    return int(deadwood_wild(_checked(cards, r), r.longest_meld))
 
 
 def settle(
@@ -186,8 +185,10 @@ def settle(
     limit, multiplier = _limit(r, upcard)
     chosen = np.zeros(MAX_MELDS, np.int64)
     if melds is None:
-        best_melds(own, deck_mask(r.ranks, r.suits), r.longest_meld, chosen)
+        _best_melds(own, r, chosen)
     else:
+        if r.jokers:
+            raise ValueError("with jokers the best melds are laid down: leave melds out (C8)")
         checked = _checked_melds(melds, own, r)
         chosen[: len(checked)] = checked
     loose = total(own & ~_union(chosen))
@@ -209,9 +210,7 @@ def settlement(knocker: int, defender: int, rules: Rules, melds: np.ndarray, mul
         multiplier: Of the points (V1).
     """
     melds = melds.copy()
-    kind, points, own, other, laid = settle_hands(
-        knocker, defender, deck_mask(rules.ranks, rules.suits), rules.record, melds
-    )
+    kind, points, own, other, laid = settle_hands(knocker, defender, rules.deck, rules.record, melds)
     rest = arrange(defender & ~int(laid), rules)
     return Settlement(
         kind=KINDS[Kind(kind)],
@@ -220,7 +219,26 @@ def settlement(knocker: int, defender: int, rules: Rules, melds: np.ndarray, mul
         defender_deadwood=int(other),
         knocker_melds=_texts(melds),
         defender_melds=rest.melds,
-        layoffs=_layoffs([int(m) for m in melds if m], int(laid), rules.longest_meld),
+        layoffs=_layoffs_wild(knocker, defender, rules)
+        if rules.jokers and laid
+        else layoffs_of([int(m) for m in melds if m], int(laid), rules.longest_meld),
+    )
+
+
+def _best_melds(hand: int, rules: Rules, melds: np.ndarray) -> int:
+    """Write the best melds of a hand, jokers included, and return its deadwood."""
+    if rules.jokers:
+        return int(arrange_wild(hand, rules.deck, rules.longest_meld, melds, np.zeros(MAX_MELDS, np.int64)))
+    return int(best_melds(hand, rules.deck, rules.longest_meld, melds))
+
+
+def _layoffs_wild(knocker: int, defender: int, rules: Rules) -> tuple[Layoff, ...]:
+    """Return which cards are laid off on which meld where there are jokers (C8)."""
+    melds, spans, laid = (np.zeros(MAX_MELDS, np.int64) for _ in range(3))
+    arrange_wild(knocker, rules.deck, rules.longest_meld, melds, spans)
+    defend_wild(defender, melds, spans, rules.longest_meld, laid)
+    return tuple(
+        Layoff(cards_text(int(cards)), cards_text(int(meld))) for cards, meld in zip(laid, melds, strict=True) if cards
     )
 
 
@@ -258,7 +276,7 @@ def settle_all(
                 raise ValueError(f"{cards_text(mask & masks[other])} cannot be in two hands")
     chosen = np.zeros(MAX_MELDS, np.int64)
     if melds is None:
-        best_melds(masks[knocker], deck_mask(r.ranks, r.suits), r.longest_meld, chosen)
+        best_melds(masks[knocker], r.deck, r.longest_meld, chosen)
     else:
         checked = _checked_melds(melds, masks[knocker], r)
         chosen[: len(checked)] = checked
@@ -276,15 +294,13 @@ def table_settlement(
     held = np.zeros(SEATS, np.int64)
     held[: len(hands)] = hands
     deadwoods, points = np.zeros(SEATS, np.uint8), np.zeros(SEATS, np.int16)
-    kind, winner, laid = settle_table(
-        held, knocker, deck_mask(rules.ranks, rules.suits), rules.record, multiplier, melds, deadwoods, points
-    )
+    kind, winner, laid = settle_table(held, knocker, rules.deck, rules.record, multiplier, melds, deadwoods, points)
     own = [int(m) for m in melds if m]
     seats = []
     for seat, hand in enumerate(hands):
         off = int(laid) & hand
         shown = _texts(melds) if seat == knocker else arrange(hand & ~off, rules).melds
-        layoffs = _layoffs(own, off, rules.longest_meld)
+        layoffs = layoffs_of(own, off, rules.longest_meld)
         seats.append(SeatResult(int(points[seat]), int(deadwoods[seat]), shown, layoffs))
     return TableResult(KINDS[Kind(kind)], knocker, int(winner), tuple(seats))
 
@@ -305,7 +321,7 @@ def _checked(cards: CardsLike, rules: Rules, whose: str = "") -> int:
         mask = card_mask(cards)
     except ValueError as error:
         raise ValueError(f"{whose}{error}") from None
-    strange = mask & ~deck_mask(rules.ranks, rules.suits)
+    strange = mask & ~rules.deck
     if strange:
         raise ValueError(
             f"{whose}{cards_text(strange)} is not in this deck of {rules.ranks} ranks and {rules.suits} suits"
@@ -357,7 +373,7 @@ def _limit(rules: Rules, upcard: CardsLike | None) -> tuple[int, int]:
     return limit, 2 if rules.spades_double and card < 13 else 1
 
 
-def _layoffs(melds: list[int], laid: int, longest: int) -> tuple[Layoff, ...]:
+def layoffs_of(melds: list[int], laid: int, longest: int) -> tuple[Layoff, ...]:
     """Return which of the ``laid`` cards lie on which meld, in the order of the melds."""
 
     def place(grown: list[int], left: int) -> list[int] | None:

@@ -1,9 +1,13 @@
-"""Games: the running score, who deals next, the bonuses at the end, the prize pool (H14, G1-G5, G7, G8, V5, V6)."""
+"""Games: the running score, who deals next, and the bonuses at the end (H14, G1-G5, G8, V2, V5, V6).
+
+In Hollywood a game is three columns. Column c has the places 2c and 2c+1 of a STATE's ``scores`` and ``boxes``, so the
+first column stands where the score of any other game does. The columns close in their order, since each takes all that
+the next one takes: the game ends with the third, and who was home first was so in the first.
+
+Games from a list of results, without a STATE, are kept by `ginenv.games`.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +19,10 @@ LONGEST_GAME = 1000
 """Hands after which a game ends by its totals even if nobody has reached the target: bad players under straight gin
 might never."""
 
-_LOSER, _WINNER, _ALTERNATE = (DEALERS.index(d) for d in ("loser", "winner", "alternate"))
+COLUMNS = 3
+"""Columns of a Hollywood game."""
+
+_WINNER, _ALTERNATE = DEALERS.index("winner"), DEALERS.index("alternate")
 _DOUBLE, _ADD = (SHUTOUTS.index(s) for s in ("double", "add"))
 _PENALTY = SCORINGS.index("penalty")
 _PARTNERS = SEATINGS.index("partners")
@@ -32,9 +39,12 @@ def enter_hand(s, rules):
     if winner == NO_SEAT:  # a dead hand: no score, no box, the same dealer deals again (H11, S5)
         return
     players = rules["players"]
-    s["boxes"][winner] += 1
-    for seat in range(players):
-        s["scores"][seat] += s["points"][seat]
+    if rules["hollywood"]:
+        _enter_columns(s, rules, winner)
+    else:
+        s["boxes"][winner] += 1
+        for seat in range(players):
+            s["scores"][seat] += s["points"][seat]
     if s["first_home"] == NO_SEAT and rules["target"] > 0:
         if rules["scoring"] == _PENALTY:  # the game ends when someone has the target in penalties
             for seat in range(players):
@@ -95,21 +105,58 @@ def round_net(s):
 
 
 @kernel
+def _enter_columns(s, rules, winner):
+    """Enter a win in as many columns as ``winner`` has won hands, three at the most; closed ones take nothing (V2)."""
+    s["wins"][winner] = min(s["wins"][winner] + 1, COLUMNS)
+    for column in range(s["wins"][winner]):
+        if column_home(s, rules, column) == NO_SEAT:
+            s["scores"][2 * column + winner] += s["points"][winner]
+            s["boxes"][2 * column + winner] += 1
+
+
+@kernel
+def column_home(s, rules, column):
+    """Return the seat that has reached the target in a column of a Hollywood game and so closed it, or NO_SEAT."""
+    for seat in range(2):
+        if s["scores"][2 * column + seat] >= rules["target"]:
+            return seat
+    return NO_SEAT
+
+
+@kernel
 def game_over(s, rules):
     """Return whether the game in ``s`` has ended, by its target (G1) or its number of hands (G8)."""
     if rules["target"] > 0:
-        return s["first_home"] != NO_SEAT or s["hand_number"] >= LONGEST_GAME
+        last = column_home(s, rules, COLUMNS - 1) if rules["hollywood"] else s["first_home"]
+        return last != NO_SEAT or s["hand_number"] >= LONGEST_GAME
     return s["hand_number"] >= rules["hands"]
 
 
 @kernel
 def final_total(s, rules, seat):
-    """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now."""
-    total, boxes = np.int64(s["scores"][seat]), np.int64(s["boxes"][seat])
-    home = np.int64(s["first_home"])
-    if home == seat or (rules["seating"] == _PARTNERS and home != NO_SEAT and (home ^ np.int64(seat)) & 1 == 0):
+    """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now; in Hollywood the
+    sum over the columns.
+    """
+    if not rules["hollywood"]:
+        home = np.int64(s["first_home"])
+        if rules["seating"] == _PARTNERS and home != NO_SEAT and (home ^ np.int64(seat)) & 1 == 0:
+            home = np.int64(seat)  # a side is home together
+        return _column_total(s, rules, seat, 0, home)
+    total = np.int64(0)
+    for column in range(COLUMNS):
+        total += _column_total(s, rules, seat, 2 * column, column_home(s, rules, column))
+    return total
+
+
+@kernel
+def _column_total(s, rules, seat, at, home):
+    """Return the total of ``seat`` in the column whose scores and boxes begin at place ``at``; ``home`` has reached the
+    target there.
+    """
+    total, boxes = np.int64(s["scores"][at + seat]), np.int64(s["boxes"][at + seat])
+    if home == seat:
         total += rules["game_bonus"]
-        if _others_won_nothing(s, rules, seat):
+        if _others_won_nothing(s, rules, seat, at):
             if rules["shutout"] == _ADD:
                 total += rules["shutout_bonus"]
             elif rules["shutout"] == _DOUBLE:
@@ -119,10 +166,10 @@ def final_total(s, rules, seat):
 
 
 @kernel
-def _others_won_nothing(s, rules, seat):
-    """Return whether ``seat`` (under V6: its side) has won every hand of the game in ``s`` that was won."""
+def _others_won_nothing(s, rules, seat, at):
+    """Return whether ``seat`` (under V6: its side) has won every hand entered in the column at place ``at``."""
     if rules["people"] == 2 or rules["seating"] == _PARTNERS:
-        return s["boxes"][seat ^ 1] == 0
+        return s["boxes"][at + (seat ^ 1)] == 0
     boxes = np.int64(0)
     for other in range(rules["people"]):
         boxes += np.int64(s["boxes"][other])
@@ -156,6 +203,16 @@ def standing(s, rules, seat):
 
 
 @kernel
+def score_lead(s, rules):
+    """Return by how many points seat 0 leads seat 1 without boxes and bonuses, in Hollywood over all columns."""
+    lead = np.int64(s["scores"][0]) - np.int64(s["scores"][1])
+    if rules["hollywood"]:
+        for column in range(1, COLUMNS):
+            lead += np.int64(s["scores"][2 * column]) - np.int64(s["scores"][2 * column + 1])
+    return lead
+
+
+@kernel
 def margin(s, rules, seat):
     """Return by how many points ``seat`` wins the game in ``s`` (negative: loses), for two players or sides (G5)."""
     return final_total(s, rules, seat) - final_total(s, rules, seat ^ 1)
@@ -180,23 +237,3 @@ def game_winner(s, rules):
     if home == NO_SEAT or rules["scoring"] == _PENALTY or final_total(s, rules, home) != best_total:
         return np.int64(NO_SEAT)
     return home % 2 if rules["seating"] == _PARTNERS else home
-
-
-def prize_pool(totals: Sequence[int]) -> tuple[Fraction, ...]:
-    """Return each player's share of the prize pool by the final totals (G7): highest wins, penalties are negative.
-
-    The winner gets 3/4; several who are level share it. The opponents who are not more than 50 points behind share
-    1/4. Where there is none, nobody gets that quarter: document 003 gives the winner "always" 75 %.
-
-    Raises:
-        ValueError: for fewer than two totals.
-    """
-    if len(totals) < 2:
-        raise ValueError(f"the prize pool is shared by two players at least, not {len(totals)}")
-    best = max(totals)
-    winners = sum(t == best for t in totals)
-    near = sum(best - 50 <= t < best for t in totals)
-    return tuple(
-        Fraction(3, 4 * winners) if t == best else Fraction(1, 4 * near) if t >= best - 50 else Fraction(0)
-        for t in totals
-    )

@@ -431,15 +431,25 @@ def _chains(hand, melds):
 def _limited_chains(hand, melds, longest):
     """Return the best cards of ``hand`` to lay on the runs among ``melds`` where no meld may pass ``longest``.
 
-    Tries every length at each end of each run; the rest of the hand melds by itself (runs only).
+    Tries every length at each end of each run, as far as the hand's cards reach; the rest of the hand melds by itself
+    (runs only).
     """
     best_laid, best = 0, loose_in_runs(hand, longest)
-    n_ends = longest - 2  # a run of three can grow by 0 to longest - 3 cards at an end
-    n_runs = 0
+    reach = np.zeros((MAX_MELDS, 2), np.int64)  # cards that could be laid above and below each run
+    n_ways = 1
     for i in range(MAX_MELDS):
-        if melds[i] != 0 and not is_set(melds[i]):
-            n_runs += 1
-    for way in range(1, (n_ends * n_ends) ** n_runs):
+        if melds[i] == 0 or is_set(melds[i]):
+            continue
+        room = longest - count(melds[i])
+        up, down = (melds[i] << 1) & ~melds[i] & hand, (melds[i] >> 1) & ~melds[i] & hand
+        while up != 0 and reach[i, 0] < room:
+            reach[i, 0] += 1
+            up = (up << 1) & hand
+        while down != 0 and reach[i, 1] < room:
+            reach[i, 1] += 1
+            down = (down >> 1) & hand
+        n_ways *= (reach[i, 0] + 1) * (reach[i, 1] + 1)
+    for way in range(1, n_ways):
         laid = 0
         code = way
         legal = True
@@ -447,18 +457,18 @@ def _limited_chains(hand, melds, longest):
             run = melds[i]
             if run == 0 or is_set(run):
                 continue
-            high, low = code % n_ends, (code // n_ends) % n_ends
-            code //= n_ends * n_ends
+            high, code = code % (reach[i, 0] + 1), code // (reach[i, 0] + 1)
+            low, code = code % (reach[i, 1] + 1), code // (reach[i, 1] + 1)
             if count(run) + high + low > longest:
                 legal = False
                 break
             up, down = (run << 1) & ~run, (run >> 1) & ~run
             for _ in range(high):
-                legal = legal and up & hand & ~laid != 0 and count(up) == 1
+                legal = legal and up & ~laid != 0  # another run may have that card
                 laid |= up
                 up <<= 1
             for _ in range(low):
-                legal = legal and down & hand & ~laid != 0 and count(down) == 1
+                legal = legal and down & ~laid != 0
                 laid |= down
                 down >>= 1
             if not legal:
@@ -506,6 +516,42 @@ def defend(hand, melds, longest):
             loose = loose_in_runs(free & ~laid, longest)
             if loose < best:
                 best, best_laid = loose, on_sets | laid
+        if on_sets == 0:
+            return best, best_laid
+        on_sets = (on_sets - 1) & fourths
+
+
+@kernel
+def defend_table(hand, sets, runs, starts):
+    """Return the least deadwood of ``hand`` over all own melds and layoffs on the melds of an open table (V8).
+
+    As `defend` without a limit on melds, on any number of them.
+
+    Args:
+        hand: Mask of at most 10 cards.
+        sets, runs, starts: What lies on the table (`ginenv.lay`).
+
+    Returns:
+        ``(deadwood, laid)``: the least deadwood and the mask of the cards laid off.
+    """
+    ranks = (sets | (sets >> 16) | (sets >> 32) | (sets >> 48)) & LANE
+    fourths = hand & (ranks * _ONE_RANK) & ~sets
+    best, best_laid = np.int64(1 << 30), np.int64(0)
+    on_sets = fourths
+    while True:
+        rest = hand & ~on_sets
+        choices = set_choices(rest, NO_LIMIT)
+        for way in range(choices[0]):
+            s1, s2, s3 = chosen_sets(choices, way)
+            free = rest & ~(s1 | s2 | s3)
+            laid = np.int64(0)
+            todo = starts
+            while todo != 0:
+                laid |= extend(run_from(todo & -todo, runs, starts), free)
+                todo &= todo - 1
+            loose = loose_in_runs(free & ~laid, NO_LIMIT)
+            if loose < best:
+                best, best_laid = np.int64(loose), on_sets | laid
         if on_sets == 0:
             return best, best_laid
         on_sets = (on_sets - 1) & fourths

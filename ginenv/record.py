@@ -14,13 +14,14 @@ A record looks like this; ``#`` begins a comment, blank lines do not matter::
     stock: KD 9C …                        from the top; "..." at its end: the rest in any fixed order
     1: pass                               the seat, and what it does in its turn
     0: take 7H, discard QD                the card drawn may be left out: draw, take
+    new stock: 8D 2C …                    where the discards were shuffled (H12); left out, the seed says which
     1: draw KD, knock 9S
     result: knock, 1 scores 15, 6 against 21         scored for all (S6, S7): knock, 1 wins, deadwood 21 6 30
     melds 1: 4C 4D 4H, 7S 8S 9S           what lies on the table after a knock
     melds 0: AS 2S 3S
     layoffs 0: TS on 7S 8S 9S
     points: -15 10 -24                    by seat, where all are scored (S6, S7)
-    score: 0 15                           of the game, by seat
+    score: 0 15                           of the game, by seat (Hollywood: of column 1, 2 and 3)
     game: 0 wins, 273 to 25               when the game is over, with all bonuses
 
 Where two of three or four play a hand (V5, V6), the numbers are the players'; only the two have cards. Partners' hands
@@ -38,7 +39,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ginenv.actions import action_number, action_text
-from ginenv.cards import NO_CARD, card, card_list, card_text, cards_text, deck_mask
+from ginenv.cards import BIT, NO_CARD, card, card_list, card_text, cards_text
 from ginenv.hands import HandResult, TableResult
 from ginenv.rng import checked_seed
 from ginenv.rules import PRESETS, Rules
@@ -70,6 +71,13 @@ class Play(NamedTuple):
     drawn: int = NO_CARD
 
 
+class NewStock(NamedTuple):
+    """The discards shuffled into a new stock (H12) after so many plays: its cards from the top."""
+
+    plays: int
+    cards: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Hand:
     """The history of one hand at a table, as `write` wants it."""
@@ -81,9 +89,11 @@ class Hand:
     result: HandResult | TableResult | None = None
     """None while the hand is being played."""
     scores: tuple[int, ...] = ()
-    """Scores of the game after this hand, by seat."""
+    """Scores of the game after this hand, by seat; in Hollywood column after column."""
     seats: tuple[int, ...] = (0, 1)
     """Who plays the hand, in turn: the players' numbers, those of the seats but for V5 and V6."""
+    stocks: tuple[NewStock, ...] = ()
+    """The stocks made of discards (H12)."""
 
 
 @dataclass
@@ -94,6 +104,8 @@ class ParsedHand:
     dealer: int | None = None
     deck: list[int] | None = None
     plays: list[tuple[int, Play]] = field(default_factory=list)
+    stocks: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    """Line and cards of each new stock (H12), by how many plays came before it."""
     claims: list[tuple[int, str, str]] = field(default_factory=list)
     """Line, key and text of each statement about the outcome."""
     seats: tuple[int, ...] = ()
@@ -127,16 +139,19 @@ def write(rules: Rules, seed: int | None, hands: Sequence[Hand], game: str = "")
     for number, hand in enumerate(hands, start=1):
         lines += ["", f"hand {number}", f"dealer: {hand.dealer}"]
         lines += _deal_lines(rules, hand)
+        stocks = {stock.plays: stock.cards for stock in hand.stocks}
         turn: list[str] = []
         for i, play in enumerate(hand.plays):
             text = action_text(play.action)
             if play.drawn != NO_CARD:
                 text += " " + card_text(play.drawn)
             turn.append(text)
-            following = hand.plays[i + 1].action if i + 1 < len(hand.plays) else PASS
-            if following in (PASS, DRAW, TAKE):
+            following = hand.plays[i + 1] if i + 1 < len(hand.plays) else None
+            if following is None or following.action in (PASS, DRAW, TAKE) or following.seat != play.seat:
                 lines.append(f"{play.seat}: {', '.join(turn)}")
                 turn = []
+            if i + 1 in stocks:
+                lines.append(f"new stock: {cards_text(stocks[i + 1])}")
         if hand.result is not None:
             lines += [f"{key}: {text}" for key, text in outcome(hand.result, hand.scores).items()]
     if game:
@@ -280,12 +295,16 @@ def _read_hand(record: Record, deal: _Deal, line: int, key: str, value: str) -> 
             hand.dealer = int(value)
         else:
             deal.add(line, key, value, record.rules)
+    elif key == "new stock":
+        if len(hand.plays) in hand.stocks:
+            raise ValueError("new stock: given already")
+        hand.stocks[len(hand.plays)] = (line, card_list(value))
     elif word in ("melds", "layoffs") or key in ("result", "points", "score", "game"):
         hand.claims.append((line, key, value))
     else:
         raise ValueError(
             f"there is no {key!r} in a hand: there are dealer, cards, deck, upcard, stock, a seat's "
-            "number, result, melds, layoffs, points, score, game"
+            "number, new stock, result, melds, layoffs, points, score, game"
         )
 
 
@@ -342,7 +361,7 @@ class _Deal:
             value = value.rstrip(".… ")
         cards = card_list(value)
         for c in cards:
-            if c % 13 >= rules.ranks or c // 13 >= rules.suits:
+            if not rules.deck & int(BIT[c]):
                 raise ValueError(f"{card_text(c)} is not in the deck of these rules")
             for other, before in self.parts.items():
                 if c in before:
@@ -360,7 +379,7 @@ class _Deal:
             if record.seed is None:
                 raise RecordError(hand.line, "the hand has no cards, and the record has no seed")
             return
-        deck_cards = card_list(deck_mask(rules.ranks, rules.suits))
+        deck_cards = card_list(rules.deck)
         deck = self.parts.get("deck")
         if deck is None:
             seats = list(range(rules.players))

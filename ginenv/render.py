@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
+from ginenv.cards import JOKER, NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
 from ginenv.hands import Settlement, TableResult, arrange, settlement, table_settlement
+from ginenv.lay import table_melds
+from ginenv.ledger import COLUMNS
 from ginenv.melds import MAX_MELDS
 from ginenv.rules import Rules
 from ginenv.state import BIG_GIN, NO_SEAT, Kind, Phase
@@ -27,8 +29,9 @@ class _Row:
     """What a drawing shows of one seat."""
 
     name: str
-    score: int
-    boxes: int
+    score: str
+    """Of the game; in Hollywood of its columns, ``30/20/0``, and boxes likewise."""
+    boxes: str
     melds: list[str] = field(default_factory=list)
     loose: str = ""
     """Cards in no meld; of a closed hand, the ones that all know."""
@@ -39,15 +42,25 @@ class _Row:
     """None where the hand is not open."""
 
 
+def _by_column(values: np.ndarray, rules: Rules, seat: int) -> str:
+    """Return what a VIEW holds of ``seat``, column by column in Hollywood (V2)."""
+    places = range(seat, 2 * COLUMNS, 2) if rules.hollywood else (seat,)
+    return "/".join(str(int(values[place])) for place in places)
+
+
 def _rows(
     view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]
 ) -> tuple[list[_Row], Settlement | TableResult | None]:
     """Return each seat's row, the viewer's first, and the settlement after a knock."""
     players = int(view["players"])
     names = list(names) or ["you", *(f"opponent {k}" if players > 2 else "opponent" for k in range(1, players))]
-    rows = [_Row(names[k], int(view["scores"][k]), int(view["boxes"][k])) for k in range(players)]
+    rows = [
+        _Row(names[k], _by_column(view["scores"], rules, k), _by_column(view["boxes"], rules, k))
+        for k in range(players)
+    ]
     knocker = int(view["knocker"])
-    if knocker != NO_SEAT:  # all hands lie on the table
+    by_hand = rules.settle_by_hand or rules.open_table
+    if knocker != NO_SEAT and int(view["kind"]) and not by_hand:  # all hands lie on the table
         hands = [int(view["known"][k]) for k in range(players)]
         none = np.zeros(MAX_MELDS, np.int64)
         if rules.scoring != "gin":
@@ -96,13 +109,20 @@ def _status(view: Any, rows: list[_Row], result: Settlement | TableResult | None
         counts = f"{result.knocker_deadwood} against {result.defender_deadwood}"
         verb = "score" if winner == "you" else "scores"
         return f"{kind.name.lower().replace('_', ' ')}, {counts}: {winner} {verb} {result.points}"
-    mover = rows[int(view["mover"])].name
     phase = Phase(int(view["phase"]))
+    if phase == Phase.OVER:  # settled by hand
+        knocker = int(view["knocker"])
+        winner = rows[1 - knocker if kind == Kind.UNDERCUT else knocker].name
+        return f"{kind.name.lower().replace('_', ' ')}: {winner} {'win' if winner == 'you' else 'wins'} the hand"
+    mover = rows[int(view["mover"])].name
     choices = int(view["choices"])
     what = {
         Phase.UPCARD: "take or pass",
         Phase.DRAW: "draw or take",
         Phase.DISCARD: "discard",
+        Phase.ARRANGE: "lay down melds",
+        Phase.DEFEND: "meld and lay off",
+        Phase.ANSWER: "accept or refuse the knock",
     }[phase]
     if phase == Phase.DRAW and int(view["passes"]) == int(view["players"]) and int(view["turn"]) == 0:
         what = "draw from the stock"
@@ -145,7 +165,10 @@ def ansi(
     lines = [f"hand {_hand_number(view)}, turn {int(view['turn'])}, {_limit(view)}"]
     lines += [_row_text(row) for row in rows[1:]]
     lines.append(f"  stock {int(view['n_stock'])}, pile {' '.join(pile[:6]) or 'empty'}{more}")
-    lines += [_row_text(rows[0]), _status(view, rows, result)]
+    lines.append(_row_text(rows[0]))
+    if view["sets"] or view["runs"]:
+        lines.append(f"  on the table {' | '.join(map(cards_text, table_melds(view)))}")
+    lines.append(_status(view, rows, result))
     text = "\n".join(lines)
     if color:
         for suit in "HD":
@@ -271,6 +294,8 @@ _SIGNS = "♠♥♦♣"
 
 def _face(card: int) -> tuple[str, int, str]:
     """Return a card's rank as printed, its suit (0-3) and colour."""
+    if card >= JOKER:
+        return "*", 0, _BLACK
     rank, suit = RANKS[card % 13], card // 13
     return ("10" if rank == "T" else rank), suit, (_RED if SUITS[suit] in "HD" else _BLACK)
 

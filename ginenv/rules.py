@@ -15,12 +15,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ginenv.cards import deck_mask
+from ginenv.cards import JOKERS, count, deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
 SCORINGS = ("gin", "penalty", "points")
 SEATINGS = ("table", "three_handed", "partners")
+FIRST_DEALERS = ("random", "low", "high")
+MORE_ACTIONS = ("jokers", "open_table", "settle_by_hand", "illegal_knocks")
+"""Options that bring actions of their own."""
+NO_END = 1 << 30
+"""Stands for ``reshuffles=None`` in a `RULES` record: more than any hand can have."""
 
 RULES = np.dtype(
     [
@@ -47,6 +52,7 @@ RULES = np.dtype(
                 "ace_means_gin",
                 "spades_double",
                 "straight",
+                "hollywood",
                 "discard_taken",
                 "dead_stock",
                 "turn_limit",
@@ -57,16 +63,31 @@ RULES = np.dtype(
                 "shutout",
                 "shutout_bonus",
                 "next_dealer",
+                "reshuffles",
+                "first_dealer",
+                "settle_by_hand",
+                "illegal_knocks",
+                "more_actions",
+                "jokers",
+                "open_table",
+                "rummy_doubles",
             ]
         ),
     ],
     align=True,
 )
-"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer``, ``scoring`` and
-``seating`` are indices of `CHOICES`; a target or number of hands that is not set is 0. ``players`` play one hand,
-``people`` the game: these are more under V5 and V6."""
+"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer``, ``scoring``,
+``seating`` and ``first_dealer`` are indices of `CHOICES`; a target or number of hands that is not set is 0;
+``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`). ``players``
+play one hand, ``people`` the game: these are more under V5 and V6."""
 
-CHOICES = {"shutout": SHUTOUTS, "next_dealer": DEALERS, "scoring": SCORINGS, "seating": SEATINGS}
+CHOICES = {
+    "shutout": SHUTOUTS,
+    "next_dealer": DEALERS,
+    "scoring": SCORINGS,
+    "seating": SEATINGS,
+    "first_dealer": FIRST_DEALERS,
+}
 """What fields with a choice of words may be, in the order of their indices."""
 
 
@@ -89,6 +110,7 @@ class Rules:
     )
     ranks: int = _rule(13, "C1", "ranks in the deck, from the ace up")
     suits: int = _rule(4, "C1", "suits in the deck")
+    jokers: bool = _rule(False, "C8", "two jokers in the deck, wild in melds, 20 points as deadwood")
     cards_dealt: int = _rule(10, "H1", "cards in a hand")
     longest_meld: int = _rule(13, "C6", "most cards in a meld, layoffs included (13: no limit)")
     knock_limit: int = _rule(10, "H6", "most deadwood to knock with")
@@ -107,6 +129,7 @@ class Rules:
     straight: bool = _rule(False, "V3", "only gin ends a hand")
     discard_taken: bool = _rule(False, "H4", "the card just taken may be discarded again")
     dead_stock: int = _rule(2, "H11", "cards left in the stock that end the hand")
+    reshuffles: int | None = _rule(0, "H12", "times that the discards become a new stock (None: without end)")
     turn_limit: int = _rule(100, "H15", "turns after which a hand is dead")
     target: int | None = _rule(100, "G1", "points that end a game (None: see hands)")
     hands: int | None = _rule(None, "G8", "hands that end a game, where no target does")
@@ -115,6 +138,15 @@ class Rules:
     shutout: Literal["none", "double", "add"] = _rule("double", "G4", "what a game without a won hand costs")
     shutout_bonus: int = _rule(100, "G4", "points that a shutout adds, where it adds")
     next_dealer: Literal["loser", "winner", "alternate"] = _rule("loser", "H14", "who deals the next hand")
+    settle_by_hand: bool = _rule(False, "H9 H10", "the melds of a knock and the layoffs are actions of the players")
+    illegal_knocks: bool = _rule(False, "I2", "a knock above the limit may be tried; the opponent answers")
+    open_table: bool = _rule(False, "V8", "melds and layoffs are laid down in the turns; who goes out wins")
+    rummy_doubles: bool = _rule(False, "S8", "open table: going out with nothing laid in turns before scores double")
+    first_dealer: Literal["random", "low", "high"] = _rule(
+        "random", "H14 C7", "who deals the first hand: chance, or the low or the high card of a cut"
+    )
+    hollywood: bool = _rule(False, "V2", "a game is kept in three columns, each a race to the target")
+    match: int | None = _rule(None, "G6", "sum of margins that ends a match of games, as `gin score` keeps it")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -131,12 +163,14 @@ class Rules:
             ("big_gin_bonus", 0, 1000),
             ("knock_bonus", 0, 1000),
             ("dead_stock", 0, 50),
+            ("reshuffles", 0, 1000),
             ("turn_limit", 1, 10_000),
             ("target", 1, 10_000),
             ("hands", 1, 1000),
             ("box_bonus", 0, 1000),
             ("game_bonus", 0, 10_000),
             ("shutout_bonus", 0, 10_000),
+            ("match", 1, 100_000),
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -169,6 +203,9 @@ class Rules:
                 f"rules: scoring={self.scoring!r} has no boxes and no bonuses for the game: "
                 "set box_bonus=0, game_bonus=0 and shutout='none'"
             )
+        if not self.for_two and (self.more_actions or self.hollywood):
+            option = self.more_actions or "hollywood"
+            raise ValueError(f"rules: {option} is for two players and scoring='gin'")
         if self.knock_bonus and self.scoring != "points":
             raise ValueError("rules: knock_bonus belongs to scoring='points'")
         if self.seating == "partners" and self.hands is not None and self.hands % 2:
@@ -181,24 +218,74 @@ class Rules:
             )
 
     def _check_sense(self) -> None:
-        deck, needed = self.ranks * self.suits, self.hand_players * self.cards_dealt + 1 + self.dead_stock
+        deck, needed = count(self.deck), self.hand_players * self.cards_dealt + 1 + self.dead_stock
         if deck <= needed:
             raise ValueError(
-                f"rules: a deck of {self.ranks} ranks × {self.suits} suits = {deck} cards is too small: "
+                f"rules: a deck of {self.ranks} ranks × {self.suits} suits{' and two jokers' * self.jokers} = {deck} "
+                "cards is too small: "
                 f"{self.hand_players} hands of {self.cards_dealt}, the upcard and a stock of more than "
                 f"{self.dead_stock} need {needed + 1}"
             )
         if (self.target is None) == (self.hands is None):
             raise ValueError("rules: a game ends by its target or by its number of hands: set just one of them")
+        if self.jokers:
+            if self.name in ("eaai", "openspiel"):
+                raise ValueError(f"rules: {self.name} plays another program's game, which has no jokers: jokers=false")
+            for option, why in (
+                ("oklahoma", "a joker as the upcard would set no knock limit"),
+                ("settle_by_hand", "melds with jokers are laid down by the automatic settlement only"),
+                ("illegal_knocks", "there is no action to bluff with a joker"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: jokers do not go with {option}: {why}")
+        if self.open_table:
+            for option, why in (
+                ("jokers", "they are wild in a hand's own melds only"),
+                ("settle_by_hand", "melds and layoffs are actions of each turn already"),
+                ("illegal_knocks", "an exposed hand could not be laid down any more"),
+                ("big_gin", "going out needs no discard anyway"),
+                ("straight", "it ends by going out"),
+                ("oklahoma", "the upcard sets nothing there"),
+            ):
+                if getattr(self, option):
+                    raise ValueError(f"rules: open_table does not go with {option}: {why}")
+            if self.longest_meld < 13:
+                raise ValueError("rules: at the open table melds grow as long as they can: longest_meld must be 13")
+        elif self.rummy_doubles:
+            raise ValueError("rules: rummy_doubles is an option of the open table: set open_table=True as well")
+        if self.reshuffles != 0 and self.dead_stock != 0:
+            raise ValueError(
+                "rules: with reshuffles the stock is used up before the discards become a new one: dead_stock must be 0"
+            )
         if self.straight and self.oklahoma:
             raise ValueError("rules: straight gin has no knock limit, so oklahoma cannot set it: choose one")
         if self.straight and self.knock_limit != 0:
             raise ValueError("rules: straight gin has no knocks: knock_limit must be 0")
+        if self.straight and self.illegal_knocks:
+            raise ValueError("rules: straight gin has no knocks, so none can be illegal: illegal_knocks must be false")
         if not self.oklahoma and (self.ace_means_gin or self.spades_double):
             option = "ace_means_gin" if self.ace_means_gin else "spades_double"
             raise ValueError(f"rules: {option} is an option of oklahoma: set oklahoma=True as well")
+        if self.hollywood and self.target is None:
+            raise ValueError("rules: hollywood's columns are races to a target: set target instead of hands")
+        if self.hollywood and self.players != 2:
+            raise ValueError(f"rules: hollywood is a game of two players, not of {self.players}")
+        if self.match is not None and self.players != 2:
+            raise ValueError(
+                f"rules: a match adds up the margins of two players, not of {self.players}: leave match out"
+            )
         if self.shutout == "add" and self.shutout_bonus == 0:
             raise ValueError("rules: shutout='add' adds nothing with shutout_bonus=0: use shutout='none'")
+
+    @property
+    def deck(self) -> int:
+        """The mask of the whole deck (C1, C8)."""
+        return deck_mask(self.ranks, self.suits) | (JOKERS if self.jokers else 0)
+
+    @property
+    def more_actions(self) -> str:
+        """The first option that has actions behind the 108 that every game has (`ginenv.state`); empty for none."""
+        return next((name for name in MORE_ACTIONS if getattr(self, name)), "")
 
     @cached_property
     def record(self) -> np.void:
@@ -206,14 +293,18 @@ class Rules:
         array = np.zeros(1, dtype=RULES)
         row = array[0]
         for name in RULES.names or ():
-            if name == "deck":
-                row[name] = deck_mask(self.ranks, self.suits)
+            if name == "more_actions":
+                row[name] = self.more_actions != ""
+            elif name == "deck":
+                row[name] = self.deck
             elif name == "players":
                 row[name] = self.hand_players
             elif name == "people":
                 row[name] = self.players
             elif name in CHOICES:
                 row[name] = CHOICES[name].index(getattr(self, name))
+            elif name == "reshuffles":
+                row[name] = NO_END if self.reshuffles is None else self.reshuffles
             else:
                 row[name] = int(getattr(self, name) or 0)
         array.flags.writeable = False
@@ -281,7 +372,7 @@ _MODERN = Rules()
 PRESETS: dict[str, Rules] = {
     "modern": _MODERN,
     "denexa": Rules(
-        name="denexa", undercut_ties=False, shutout="add", next_dealer="winner"
+        name="denexa", undercut_ties=False, shutout="add", next_dealer="winner", match=500
     ),
     "historic": Rules(name="historic", gin_bonus=20, undercut_bonus=10, box_bonus=20),
     "palace": Rules(
@@ -289,6 +380,7 @@ PRESETS: dict[str, Rules] = {
         longest_meld=5, box_bonus=0, game_bonus=0, shutout="none",
     ),
     "oklahoma": Rules(name="oklahoma", oklahoma=True, ace_means_gin=True, spades_double=True),
+    "hollywood": Rules(name="hollywood", hollywood=True),
     "straight": Rules(name="straight", straight=True, knock_limit=0),
     "big_gin": Rules(name="big_gin", big_gin=True),
     "point_rules": Rules(
@@ -297,10 +389,14 @@ PRESETS: dict[str, Rules] = {
     ),
     "penalty": Rules(
         name="penalty", players=4, cards_dealt=7, scoring="penalty", knock_limit=9, undercut_ties=False,
-        box_bonus=0, game_bonus=0, shutout="none", next_dealer="alternate",
+        dead_stock=0, reshuffles=None, box_bonus=0, game_bonus=0, shutout="none", next_dealer="alternate",
     ),
     "three_handed": Rules(name="three_handed", players=3, seating="three_handed"),
     "partners": Rules(name="partners", players=4, seating="partners"),
+    "open_table": Rules(
+        name="open_table", open_table=True, rummy_doubles=True, gin_bonus=0, undercut_bonus=10, dead_stock=0,
+        reshuffles=1, turn_limit=200, box_bonus=0, game_bonus=0, shutout="none", first_dealer="high",
+    ),
     "eaai": Rules(
         name="eaai", next_dealer="alternate", box_bonus=0, game_bonus=0, shutout="none"
     ),
@@ -309,9 +405,10 @@ PRESETS: dict[str, Rules] = {
         box_bonus=0, game_bonus=0, shutout="none",
     ),
 }  # fmt: skip
-"""Rules by name. Their sources: modern, historic, oklahoma, straight, big_gin, three_handed and partners are document
-001's, denexa is 000's second article and point_rules its first, penalty is 003, palace 004's first half; eaai is the
-EAAI-21 challenge's Java framework, openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
+"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight, big_gin, three_handed and partners are
+document 001's, denexa is 000's second article and point_rules its first, penalty is 003, palace 004's first half and
+open_table its second; eaai is the EAAI-21 challenge's Java framework, openspiel what OpenSpiel's gin_rummy plays by
+default (for differential tests)."""
 
 
 def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:
@@ -364,3 +461,10 @@ def _parse_value(name: str, text: str) -> Any:
         with suppress(ValueError):
             return int(text)
     return text
+
+
+def refuse_more_actions(rules: Rules, who: str) -> None:
+    """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
+    if rules.more_actions:
+        others = "" if rules.jokers or rules.open_table else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
+        raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")

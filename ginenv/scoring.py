@@ -6,12 +6,13 @@ import numpy as np
 
 from ginenv.cards import count, total
 from ginenv.jit import kernel
-from ginenv.melds import arrange, deadwood, defend
+from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, defend_table, is_set
 from ginenv.rules import SCORINGS
 from ginenv.state import NO_SEAT, Kind
+from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
-_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD = (
-    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD)
+_KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD, _OUT = (
+    int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD, Kind.OUT)
 )
 
 _GIN_SCORING, _PENALTY = (SCORINGS.index(s) for s in ("gin", "penalty"))
@@ -26,6 +27,22 @@ def score_knock(knocker_deadwood, defender_deadwood, rules):
     if undercut:
         return _UNDERCUT, knocker_deadwood - defender_deadwood + np.int64(rules["undercut_bonus"])
     return _KNOCK, defender_deadwood - knocker_deadwood
+
+
+@kernel
+def _settle_wild(knocker, defender, deck, rules, melds):
+    """Do as `settle_hands` where there are jokers (C8); the melds are always chosen."""
+    longest = rules["longest_meld"]
+    spans, laid = np.zeros(MAX_MELDS, np.int64), np.zeros(MAX_MELDS, np.int64)
+    own = arrange_wild(knocker, deck, longest, melds, spans)
+    if own == 0:
+        loose = deadwood_wild(defender, longest)
+        if count(knocker) > rules["cards_dealt"]:
+            return _BIG_GIN, rules["big_gin_bonus"] + loose, 0, loose, 0
+        return _GIN, rules["gin_bonus"] + loose, 0, loose, 0
+    loose = defend_wild(defender, melds, spans, longest, laid)
+    kind, points = score_knock(own, loose, rules)
+    return kind, points, own, loose, laid[0] | laid[1] | laid[2]
 
 
 @kernel
@@ -45,6 +62,8 @@ def settle_hands(knocker, defender, deck, rules, melds):
         knocker except for an undercut; ``laid`` is the mask of the cards laid off.
     """
     longest = rules["longest_meld"]
+    if rules["jokers"]:
+        return _settle_wild(knocker, defender, deck, rules, melds)
     if melds[0] == 0:
         knocker_deadwood = arrange(knocker, deck, longest, melds)
     else:
@@ -148,6 +167,66 @@ def settle(s, rules, knocker):
     melds = s["melds"]
     kind, points, own, other, laid = settle_hands(s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds)
     s["laid"] = laid
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def settle_laid(s, rules, knocker):
+    """Settle the hand in STATE ``s`` by what both have laid down and off themselves; the defender's loose cards are
+    ``s["loose"]``.
+    """
+    own, other = np.int64(s["deadwood"][knocker]), total(s["loose"])
+    if own == 0:
+        big = count(s["hand"][knocker]) > rules["cards_dealt"]
+        kind = _BIG_GIN if big else _GIN
+        points = other + (rules["big_gin_bonus"] if big else rules["gin_bonus"])
+    else:
+        kind, points = score_knock(own, other, rules)
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def go_out(s, rules):
+    """Settle the open table in STATE ``s`` where the seat to act has no card left: it scores the value of the other
+    hand, twice where it had laid nothing before this turn (V8, S8).
+    """
+    seat = np.int64(s["seat"])
+    left = total(s["hand"][1 - seat])
+    rummy = rules["rummy_doubles"] and (s["opened"] >> seat) & 1 == 0
+    s["multiplier"] = 2 if rummy else 1
+    write_result(s, seat, _OUT, left + rules["gin_bonus"], 0, left)
+
+
+@kernel
+def settle_open(s, rules, knocker):
+    """Settle the open table in STATE ``s`` after a knock: the knocker lays down what melds, then the opponent melds and
+    lays off on all that lies there (V8, S1, S2).
+    """
+    melds = s["melds"]
+    own = arrange(s["hand"][knocker], rules["deck"], rules["longest_meld"], melds)
+    sets, runs, starts = s["sets"], s["runs"], s["starts"]
+    for i in range(MAX_MELDS):
+        if is_set(melds[i]):
+            sets |= melds[i]
+        else:
+            runs |= melds[i]
+            starts |= melds[i] & -melds[i]
+    if own == 0:
+        s["hand"][knocker] = 0
+        s["known"][knocker] = 0
+        s["sets"], s["runs"], s["starts"] = sets, runs, starts
+        go_out(s, rules)
+        return
+    other, laid = defend_table(s["hand"][1 - knocker], sets, runs, starts)
+    s["laid"] = laid
+    kind, points = score_knock(own, other, rules)
+    write_result(s, knocker, kind, points, own, other)
+
+
+@kernel
+def write_result(s, knocker, kind, points, own, other):
+    """Write the result fields of STATE ``s`` but the melds and what was laid off."""
+    defender = 1 - knocker
     s["deadwood"][knocker] = own
     s["deadwood"][defender] = other
     winner = defender if kind == _UNDERCUT else knocker

@@ -19,15 +19,27 @@ import numpy as np
 
 from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
-from ginenv.cards import NO_CARD, CardsLike, card_list, card_text, cards_text, deck_mask
-from ginenv.deal import deal, deal_deck, new_game, reset_game, seat_players, shuffled_deck
-from ginenv.hands import HandResult, TableResult, settlement, table_settlement
-from ginenv.ledger import final_total, game_over, game_winner
-from ginenv.record import BYTE_ORDER_MARK, HEADER, Hand, Play, RecordError, check_claim, outcome, parse, write
+from ginenv.cards import NO_CARD, CardsLike, card_list, card_mask, card_text, cards_text
+from ginenv.deal import cut, deal, deal_deck, new_game, reset_game, seat_players, shuffled_deck
+from ginenv.hands import KINDS, HandResult, TableResult, arrange, layoffs_of, settlement, table_settlement
+from ginenv.lay import MELDS, table_melds
+from ginenv.ledger import COLUMNS, final_total, game_over, game_winner
+from ginenv.record import (
+    BYTE_ORDER_MARK,
+    HEADER,
+    Hand,
+    NewStock,
+    Play,
+    RecordError,
+    check_claim,
+    outcome,
+    parse,
+    write,
+)
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import N_ACTIONS, NO_SEAT, ORDER, SEATS, Kind, Phase, new_states
+from ginenv.state import LAY_ON_SET, MELD, NO_SEAT, ORDER, SEATS, Kind, Phase, n_actions, new_states
 from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look
 
@@ -70,9 +82,14 @@ class Table:
         self._seed = seed
         self._states = new_states(1)
         new_game(self._s, self._rules.record, self._seed)
+        self._cut: tuple[str, ...] | None = None
         if dealer is not None:
             reset_game(self._s, self._seed)
             seat_players(self._s, self._rules.record, dealer)
+        elif self._rules.first_dealer != "random":
+            drawn = np.zeros(SEATS, dtype=np.int64)
+            cut(self._rules.record, self._seed, drawn)
+            self._cut = tuple(card_text(int(c)) for c in drawn[:choices])
         self._history: list[Hand] = []
         self._deal(cards)
 
@@ -110,6 +127,11 @@ class Table:
     def dealer(self) -> int:
         """The seat that dealt this hand."""
         return self._dealer
+
+    @property
+    def cut(self) -> tuple[str, ...] | None:
+        """The cards that the seats drew for the first deal (C7), as texts; None where nobody cut."""
+        return self._cut
 
     @property
     def turn(self) -> int:
@@ -160,7 +182,7 @@ class Table:
 
     def legal_actions(self) -> list[int]:
         """Return the legal actions of the seat to act, ascending; empty when the hand is over."""
-        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        mask = np.zeros(n_actions(self._rules), dtype=np.int8)
         write_mask(self._s, mask)
         return [int(a) for a in np.flatnonzero(mask)]
 
@@ -179,8 +201,11 @@ class Table:
             raise IllegalAction(reason)
         seat = self.seat
         drew = self.phase in (Phase.UPCARD, Phase.DRAW)
+        before = int(self._s["reshuffled"])
         step(self._s, self._rules.record, number)
         self._plays.append(Play(seat, number, int(self._s["drawn"]) if drew else NO_CARD))
+        if self._s["reshuffled"] > before:
+            self._stocks.append(NewStock(len(self._plays), self._stock()))
 
     def deal(self, deck: str | Iterable[int | str] | None = None) -> None:
         """Deal the next hand of the game, from the seed or from a given ``deck`` (see `Table`).
@@ -215,6 +240,8 @@ class Table:
         if self._rules.scoring != "gin":
             hands = [int(hand) for hand in s["hand"][: self._rules.players]]
             return table_settlement(hands, knocker, self._rules, s["melds"], multiplier)
+        if self._rules.settle_by_hand or self._rules.open_table:
+            return self._result_laid(knocker)
         settled = settlement(
             int(s["hand"][knocker]),
             int(s["hand"][1 - knocker]),
@@ -229,6 +256,37 @@ class Table:
             defender_seat=self._player(1 - knocker),
         )
 
+    def _result_laid(self, knocker: int) -> HandResult:
+        """Return the result of a hand whose seats laid down and off themselves.
+
+        At the open table it tells of what a knock laid down and of the layoffs after it.
+        """
+        s = self._s
+        laid = [p for p in self._plays if MELD <= p.action < LAY_ON_SET]
+        melds = [[int(MELDS[p.action - MELD]) for p in laid if p.seat == seat] for seat in (knocker, 1 - knocker)]
+        winner = int(s["winner"])
+        table, laid_off = melds[0], int(s["laid"])
+        if self._rules.open_table:
+            melds = [[int(m) for m in s["melds"] if m], []]
+            table = table_melds(s) + melds[0]
+            if int(s["kind"]) == Kind.OUT:
+                melds, laid_off = [[], []], 0
+            else:
+                rest = int(s["hand"][1 - knocker]) & ~laid_off
+                melds[1] = [card_mask(m) for m in arrange(rest, self._rules).melds]
+        return HandResult(
+            kind=KINDS[Kind(int(s["kind"]))],
+            points=int(s["points"][winner]),
+            knocker_deadwood=int(s["deadwood"][knocker]),
+            defender_deadwood=int(s["deadwood"][1 - knocker]),
+            knocker_melds=tuple(cards_text(m) for m in melds[0]),
+            defender_melds=tuple(cards_text(m) for m in melds[1]),
+            layoffs=layoffs_of(table, laid_off, self._rules.longest_meld),
+            knocker_seat=knocker,
+            winner_seat=winner,
+            defender_seat=1 - knocker,
+        )
+
     @property
     def hand_number(self) -> int:
         """The number of this hand in the game, from 1."""
@@ -236,8 +294,18 @@ class Table:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Scores of the game by seat, without boxes and bonuses; a finished hand is in."""
-        return tuple(int(self._s["scores"][self._place(seat)]) for seat in range(self._rules.players))
+        """Scores of the game by seat, without boxes and bonuses; a finished hand is in. In Hollywood the first column's
+        (`columns` has all).
+        """
+        return self.columns[0]
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """Scores of each column of the game, by seat: three in Hollywood (V2), else one."""
+        scores, players = self._s["scores"], self._rules.players
+        if self._rules.hollywood:
+            return tuple((int(scores[at]), int(scores[at + 1])) for at in range(0, 2 * COLUMNS, 2))
+        return (tuple(int(scores[self._place(seat)]) for seat in range(players)),)
 
     @property
     def totals(self) -> tuple[int, ...]:
@@ -312,6 +380,7 @@ class Table:
         new._states = self._states.copy()
         new._history = list(self._history)
         new._plays = list(self._plays)
+        new._stocks = list(self._stocks)
         return new
 
     def __copy__(self) -> Table:
@@ -341,8 +410,10 @@ class Table:
     def _deal(self, deck: list[int] | None) -> None:
         """Deal a hand; the cards of ``deck``, if given, are known to be sound."""
         self._plays: list[Play] = []
+        self._stocks: list[NewStock] = []
         if deck is None:
-            self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), self._rules.ranks, self._rules.suits)
+            r = self._rules
+            self._deck = shuffled_deck(self._seed, int(self._s["hand_number"]), r.ranks, r.suits, r.jokers)
             deal(self._s, self._rules.record)
         else:
             self._deck = deck
@@ -358,10 +429,28 @@ class Table:
         """Return the place in STATE of a player; from ``hand_players`` up one that sits out."""
         return self._s["player"].tolist().index(self._checked_seat(seat))
 
+    def _stock(self) -> tuple[int, ...]:
+        """Return the cards of the stock, its top first."""
+        return tuple(int(c) for c in self._s["order"][: self._s["n_stock"]][::-1])
+
+    def _restack(self, cards: list[int]) -> None:
+        """Put the stock just made of discards (H12) in another order, its top first.
+
+        Raises:
+            ValueError: when none was made, or of other cards.
+        """
+        if not self._stocks or self._stocks[-1].plays != len(self._plays):
+            raise ValueError("new stock: the old one is not used up here (H12)")
+        if sorted(cards) != sorted(self._stocks[-1].cards):
+            raise ValueError(f"new stock: it is made of {cards_text(sorted(self._stocks[-1].cards))}")
+        self._s["order"][: len(cards)] = cards[::-1]
+        self._stocks[-1] = NewStock(len(self._plays), tuple(cards))
+
     def _present(self) -> Hand:
         result = self.result
-        scores = self.scores if result is not None else ()
-        return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores, self._playing)
+        scores = sum(self.columns, ()) if result is not None else ()
+        plays, stocks = tuple(self._plays), tuple(self._stocks)
+        return Hand(self._dealer, tuple(self._deck), plays, result, scores, self._playing, stocks)
 
     def _game_text(self) -> str:
         if not self.game_over:
@@ -377,7 +466,7 @@ class Table:
     def _said(self) -> dict[str, str]:
         """Return what a record may state at this point of the play."""
         result = self.result
-        said = {} if result is None else outcome(result, self.scores)
+        said = {} if result is None else outcome(result, sum(self.columns, ()))
         if self.game_over:
             said["game"] = self._game_text()
         return said
@@ -394,7 +483,7 @@ class Table:
         if isinstance(deck, (int, np.integer)):
             raise ValueError("deck: a mask has no order: give text or card numbers")
         cards = card_list(deck)
-        wanted = card_list(deck_mask(self._rules.ranks, self._rules.suits))
+        wanted = card_list(self._rules.deck)
         strange = [c for c in cards if c not in wanted]
         if strange:
             raise ValueError(f"deck: {cards_text(strange)} is not in the deck of these rules")
@@ -430,13 +519,17 @@ def replay(source: str | Path) -> Table:
                 raise ValueError(f"the seats {_and(table.seats)} play this hand, not {_and(hand.seats)}")
             if hand.dealer is not None and hand.dealer != table.dealer:
                 raise ValueError(f"seat {table.dealer} deals this hand (H14), not {hand.dealer}")
-        for line, play in hand.plays:
+        for number, (line, play) in enumerate(hand.plays, start=1):
             with _at_line(line):
                 if not table.done and play.seat != table.seat:
                     raise ValueError(f"it is the turn of seat {table.seat}, not of seat {play.seat}")
                 table.step(play.action)
                 if play.drawn != NO_CARD and card_text(play.drawn) != table.drawn:
                     raise ValueError(f"the card is {table.drawn}, not {card_text(play.drawn)}")
+            if number in hand.stocks:
+                stock_line, cards = hand.stocks[number]
+                with _at_line(stock_line):
+                    table._restack(cards)
         for line, key, claim in hand.claims:
             with _at_line(line):
                 check_claim(key, claim, table._said())

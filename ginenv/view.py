@@ -10,6 +10,7 @@ import numpy as np
 
 from ginenv.cards import BIT, NO_CARD, count, lowest
 from ginenv.jit import kernel
+from ginenv.ledger import COLUMNS
 from ginenv.rng import below
 from ginenv.rules import SEATINGS
 from ginenv.state import (
@@ -26,23 +27,32 @@ from ginenv.state import (
 VIEW = np.dtype(
     [
         ("hand", np.int64),  # own cards
-        ("known", np.int64, (SEATS,)),  # cards that a seat took from the discard pile and still holds
+        ("known", np.int64, (SEATS,)),  # cards that a seat holds as all know: taken from the pile, or see H12
         ("thrown", np.int64, (SEATS,)),  # cards that a seat discarded this hand
         ("refused", np.int64, (SEATS,)),  # upcards that a seat passed over
         ("in_pile", np.int64),  # cards in the discard pile
         ("unseen", np.int64),  # cards in the stock or in another hand, for all the viewer knows
+        ("sets", np.int64),  # melds on the table that can be laid off on, as in STATE (`ginenv.lay`)
+        ("runs", np.int64),
+        ("starts", np.int64),
+        ("loose", np.int64),  # own cards that may be laid down or off; 0 off turn
+        ("bluffs", np.int64),  # legal discards of a knock above the limit (I2); 0 off turn
         ("discards", np.int64),  # legal discards; 0 off turn
         ("knocks", np.int64),  # legal discards of a knock; 0 off turn
         ("pile", np.uint8, (ORDER,)),  # the discard pile from the bottom up, NO_CARD behind its top
         ("draws", np.uint8, (RING,)),  # by turn % RING: card drawn (+ FROM_PILE), NO_CARD where not seen
         ("throws", np.uint8, (RING,)),  # by turn % RING: card discarded, NO_CARD for none yet
-        ("scores", np.int32, (SEATS,)),
+        ("scores", np.int32, (SEATS,)),  # in Hollywood by 2 * column + relative seat, and boxes likewise
         ("boxes", np.uint16, (SEATS,)),
         ("cards", np.uint8, (SEATS,)),  # how many cards a seat holds
         ("hand_number", np.uint16),
         ("turn", np.uint16),  # turns begun in this hand
+        ("reshuffled", np.uint16),  # times that the discards became a new stock in this hand (H12)
         ("own_turn", np.uint16),  # the viewer's turns begun in this hand
-        ("choices", np.uint8),  # legal draws, pass and big gin, bit a for action a; 0 off turn
+        ("choices", np.uint8),  # legal actions but cards, bits as in STATE; 0 off turn
+        ("opened", np.uint8),  # open table: relative seats that have laid something in an earlier turn, as bits (S8)
+        ("bound", np.uint8),  # most deadwood that the knocker's melds may leave, while they are laid down
+        ("longest", np.uint8),  # longest meld (C6)
         ("n_stock", np.uint8),
         ("n_pile", np.uint8),
         ("top", np.uint8),  # top of the discard pile, NO_CARD when there is none
@@ -60,6 +70,7 @@ VIEW = np.dtype(
         ("multiplier", np.uint8),
         ("kind", np.uint8),  # a Kind, once the hand is over
         ("knocker", np.uint8),  # relative, NO_SEAT when none
+        ("wins", np.uint8, (2,)),  # Hollywood: hands won, counted to 3; else 0
     ],
     align=True,
 )
@@ -89,7 +100,7 @@ def look(s, rules, seat, v):
     mover = relative_seat(s["seat"], seat, players)
     shown = phase == OVER_PHASE and s["kind"] != _DEAD
     own = s["hand"][seat]
-    seen = own
+    seen = own | s["sets"] | s["runs"]
     in_pile = BIT[s["upcard"]]
     other = np.int64(seat)
     for k in range(SEATS):  # all at once and then the few: short stores of fixed length are the cheapest
@@ -110,6 +121,8 @@ def look(s, rules, seat, v):
         v["boxes"][k] = s["boxes"][other]
         if shown:
             v["cards"][k] = count(known)  # eleven after big gin
+        elif rules["open_table"]:
+            v["cards"][k] = count(s["hand"][other])  # told by what was laid down
         else:  # told by the phase, never counted from hidden cards: only the mover in mid-turn holds one more
             v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
@@ -117,12 +130,20 @@ def look(s, rules, seat, v):
         v["scores"][2] = s["scores"][2]
         v["boxes"][2] = s["boxes"][2]
     v["hand"] = own
+    v["wins"][0] = 0
+    v["wins"][1] = 0
+    if rules["hollywood"]:
+        for k in range(2):
+            v["wins"][k] = s["wins"][k ^ seat]
+        for place in range(2, 2 * COLUMNS):  # the columns behind the first
+            v["scores"][place] = s["scores"][place ^ seat]
+            v["boxes"][place] = s["boxes"][place ^ seat]
 
     n_pile = np.int64(s["n_pile"])
     for i in range(ORDER):
         v["pile"][i] = s["order"][ORDER - 1 - i] if i < n_pile else NO_CARD
     v["top"] = s["order"][ORDER - n_pile] if n_pile > 0 else NO_CARD
-    if phase == OVER_PHASE:
+    if phase >= OVER_PHASE or s["reshuffled"] > 0 or rules["open_table"]:
         in_pile = 0
         for i in range(n_pile):
             in_pile |= BIT[v["pile"][i]]
@@ -143,11 +164,24 @@ def look(s, rules, seat, v):
             place = t & (RING - 1)
             v["draws"][place] = s["draws"][place] if s["draws"][place] >= FROM_PILE else NO_CARD
     v["turn"] = turn
+    v["reshuffled"] = s["reshuffled"]
     rounds = turn + players - 1 - relative_seat(0, first, players)
     v["own_turn"] = rounds >> 1 if players == 2 else rounds // players
     v["first"] = first
 
+    v["sets"] = s["sets"]
+    v["runs"] = s["runs"]
+    v["starts"] = s["starts"]
+    v["opened"] = s["opened"]
+    if rules["open_table"] and seat == 1:  # relative
+        v["opened"] = (s["opened"] >> 1) | ((s["opened"] & 1) << 1)
+    v["bound"] = s["bound"]
+    v["longest"] = s["longest"]
+    v["loose"] = 0
+    v["bluffs"] = 0
     if mover == 0 and phase != OVER_PHASE:
+        v["loose"] = s["loose"]
+        v["bluffs"] = s["bluffs"]
         v["discards"] = s["discards"]
         v["knocks"] = s["knocks"]
         v["choices"] = s["choices"]
@@ -182,6 +216,9 @@ def look_again(s, rules, seat, v):
     ``seat`` must be to act in STATE ``s``, and must have been when `look` or this last wrote ``v``: at its decision
     before this one, in the same hand. What cannot have changed since then is left as it stands.
     """
+    if s["reshuffled"] > 0 or rules["more_actions"]:  # the pile is not what it was and a card or so; other phases
+        look(s, rules, seat, v)
+        return
     players = np.int64(rules["players"])
     phase = s["phase"]
     hand = s["hand"][seat]
@@ -243,7 +280,7 @@ def sample_hidden(v, key, hands, stock):
         v: A VIEW record of a hand in play.
         key: Names the sample (`ginenv.rng`).
         hands: int64, shape (6,), written: the cards of each relative seat, own and known ones included.
-        stock: uint8, shape (52,), written: the stock, its top at ``n_stock - 1``.
+        stock: uint8, shape (54,), written: the stock, its top at ``n_stock - 1``.
     """
     cards = np.empty(ORDER, np.uint8)
     n = 0

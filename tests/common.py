@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ginenv.cards import BIT, RANKS, SUITS, card, card_text
+from ginenv.cards import BIT, JOKERS, RANKS, SUITS, card, card_text
 from ginenv.deal import deal, new_game
 from ginenv.ledger import game_over
 from ginenv.melds import deadwood
 from ginenv.rules import PRESETS, Rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, new_states
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, N_ACTIONS, OVER_PHASE, PASS, TAKE, n_actions, new_states
 from ginenv.step import step, write_mask
-from tests.reference import NaiveGameRules, NaiveRules
+from tests.reference import NaiveGame, NaiveGameRules, NaiveHollywood, NaiveRules
 
 DECK = [r + s for s in SUITS for r in RANKS]
 BITS = {text: int(BIT[card(text)]) for text in DECK}
@@ -60,6 +60,8 @@ ODD: dict[str, Rules] = {
     "melds to 6": Rules(longest_meld=6, knock_limit=20, big_gin=True, big_gin_bonus=25),
     "whole stock": Rules(dead_stock=0, discard_taken=True),
     "long stock": Rules(dead_stock=20, turn_limit=9),
+    "one new stock": Rules(reshuffles=1, dead_stock=0, knock_limit=3),
+    "new stocks, 5 ranks": Rules(ranks=5, cards_dealt=5, reshuffles=None, dead_stock=0, knock_limit=2, turn_limit=150),
     "short hands": Rules(turn_limit=6, knock_limit=40, next_dealer="winner", shutout="add"),
     "any knock": Rules(knock_limit=100, target=250),
     "3 hands": Rules(target=None, hands=3, knock_limit=40),
@@ -67,12 +69,33 @@ ODD: dict[str, Rules] = {
     "oklahoma, 8 ranks": Rules(
         oklahoma=True, ace_means_gin=True, spades_double=True, ranks=8, cards_dealt=5, undercut_ties=False
     ),
+    "hollywood, adding": Rules(hollywood=True, target=60, shutout="add", knock_limit=40, next_dealer="winner"),
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
-FOR_TWO = [name for name, rules in PRESETS.items() if rules.for_two]
-"""Presets that every agent can play."""
-ALL_RULES: dict[str, Rules] = {name: PRESETS[name] for name in FOR_TWO} | ODD
+ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if r.for_two and not r.more_actions}
+"""The rules for two, of the 108 actions."""
+AGENTS_PLAY = [name for name in PRESETS if name in ALL_RULES]
+"""Presets of these, which every agent can play."""
+MORE_RULES: dict[str, Rules] = {
+    "by hand": Rules(settle_by_hand=True, knock_limit=25),
+    "by hand, melds to 4, big gin": Rules(
+        settle_by_hand=True, longest_meld=4, knock_limit=40, big_gin=True, ranks=7, cards_dealt=7, undercut_ties=False
+    ),
+    "by hand, small": Rules(settle_by_hand=True, ranks=5, cards_dealt=6, big_gin=True, dead_stock=0, knock_limit=15),
+    "open table": PRESETS["open_table"],
+    "open table, small": Rules(
+        open_table=True, ranks=6, suits=4, cards_dealt=6, reshuffles=None, dead_stock=0, turn_limit=60, knock_limit=2
+    ),
+    "jokers": Rules(jokers=True, knock_limit=5),
+    "jokers, melds to 4": Rules(
+        jokers=True, longest_meld=4, ranks=8, cards_dealt=7, big_gin=True, reshuffles=1, dead_stock=0
+    ),
+    "bluffs": Rules(illegal_knocks=True),
+    "bluffs by hand": Rules(illegal_knocks=True, settle_by_hand=True, oklahoma=True, spades_double=True, turn_limit=30),
+    "bluffs, new stock": Rules(illegal_knocks=True, ranks=5, cards_dealt=5, reshuffles=1, dead_stock=0, knock_limit=1),
+}
+"""Rules with more actions than these."""
 
 _PENALTY, _POINTS = PRESETS["penalty"], PRESETS["point_rules"]
 TABLES: dict[str, Rules] = {
@@ -85,7 +108,14 @@ TABLES: dict[str, Rules] = {
         players=6, ranks=10, cards_dealt=4, big_gin=True, undercut_ties=True, knock_limit=20, next_dealer="winner"
     ),
     "3, whole stock": _POINTS.but(
-        dead_stock=0, oklahoma=True, ace_means_gin=True, spades_double=True, big_gin=True, target=60, hands=None
+        dead_stock=0,
+        reshuffles=2,
+        oklahoma=True,
+        ace_means_gin=True,
+        spades_double=True,
+        big_gin=True,
+        target=60,
+        hands=None,
     ),
     "4, melds of 3 and 4": _PENALTY.but(longest_meld=4, knock_limit=30, discard_taken=True, target=30),
 }
@@ -120,6 +150,7 @@ def naive_rules(rules: Rules) -> NaiveRules:
         straight=rules.straight,
         discard_taken=rules.discard_taken,
         dead_stock=rules.dead_stock,
+        reshuffles=rules.reshuffles,
         turn_limit=rules.turn_limit,
         players=rules.hand_players,
         scoring=rules.scoring,
@@ -137,6 +168,12 @@ def naive_game_rules(rules: Rules) -> NaiveGameRules:
         shutout_bonus=rules.shutout_bonus,
         next_dealer=rules.next_dealer,
     )
+
+
+def naive_game(rules: Rules, first_dealer: int) -> NaiveGame | NaiveHollywood:
+    """Return the oracle's ledger of a game."""
+    kind = NaiveHollywood if rules.hollywood else NaiveGame
+    return kind(naive_game_rules(rules), first_dealer)
 
 
 # --- Hands ----------------------------------------------------------------------------------------
@@ -164,9 +201,9 @@ def meld_rich_pool(rng: random.Random) -> list[str]:
 # --- Positions ------------------------------------------------------------------------------------
 
 
-def legal_actions(s: np.void) -> list[int]:
-    """Return the legal action ids of a STATE."""
-    row = np.zeros(N_ACTIONS, dtype=np.int8)
+def legal_actions(s: np.void, n: int = N_ACTIONS) -> list[int]:
+    """Return the legal action ids of a STATE with ``n`` actions."""
+    row = np.zeros(n, dtype=np.int8)
     write_mask(s, row)
     return np.flatnonzero(row).tolist()
 
@@ -178,9 +215,9 @@ def choose(s: np.void, legal: list[int], style: int, rng: random.Random) -> int:
         return rng.choice(legal)
     if ends:
         return rng.choice(ends)
-    if style == 2 and legal[0] >= DISCARD and rng.random() < 0.9:
-        hand = int(s["hand"][s["seat"]])
-        return min(legal, key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
+    if style == 2 and DISCARD <= legal[0] < KNOCK and rng.random() < 0.9:
+        hand = int(s["hand"][s["seat"]]) & ~JOKERS
+        return min((a for a in legal if a < KNOCK), key=lambda a: deadwood(hand & ~int(BIT[a - DISCARD]), 13))
     return rng.choice(legal)
 
 
@@ -192,7 +229,7 @@ def positions(rules: Rules, seed: int, hands: int) -> Iterator[np.void]:
     for n in range(hands):
         while s["phase"] != OVER_PHASE:
             yield s
-            step(s, record, choose(s, legal_actions(s), n % 3, rng))
+            step(s, record, choose(s, legal_actions(s, n_actions(rules)), n % 3, rng))
         yield s
         if game_over(s, record):
             new_game(s, record, seed + 1000 * (n + 1))

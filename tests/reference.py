@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -275,6 +275,7 @@ class NaiveRules:
     straight: bool = False  # V3
     discard_taken: bool = False  # H4: the card just taken from the pile may be discarded
     dead_stock: int = 2  # H11: cards left in the stock that end the hand
+    reshuffles: int | None = 0  # H12: how often the discards become a new stock; None: without end
     turn_limit: int = 100  # H15: turns (a draw or a take each) after which the hand is dead
     players: int = 2  # H13
     scoring: str = "gin"  # "penalty": S6, "points": S7
@@ -532,6 +533,7 @@ class NaiveHand:
         self.refusals = 0  # of the first upcard
         self.taken: str | None = None  # from the pile on this turn: H4
         self.turns = 0
+        self.reshuffled = 0
         self.result: HandResult | TableSettlement | None = None
 
     def legal(self) -> set[Action]:
@@ -554,11 +556,17 @@ class NaiveHand:
             actions.add(("big gin",))
         return actions
 
-    def apply(self, action: Action, knocker_melds: Collection[Meld] | None = None) -> None:
+    def apply(
+        self,
+        action: Action,
+        knocker_melds: Collection[Meld] | None = None,
+        new_stock: Sequence[str] | None = None,
+    ) -> None:
         """Make one action. An illegal one changes nothing and raises ValueError (I1).
 
         With ``knocker_melds`` a knock is settled on just these, which must be among the equally
-        good arrangements; without, as `settle` does.
+        good arrangements; without, as `settle` does. A discard after which a new stock is made (H12)
+        needs it: all discards but this one, in whatever order they were shuffled to.
         """
         if action not in self.legal():
             raise ValueError(f"{action} is not legal in the phase {self.phase} for seat {self.seat}")
@@ -583,10 +591,16 @@ class NaiveHand:
             self.pile.append(action[1])
             self.taken = None
             if len(self.stock) <= self.rules.dead_stock or self.turns >= self.rules.turn_limit:
-                self.phase, self.result = "over", DEAD  # H11, H15
-            else:
-                self.phase = "draw"
-                self._next()
+                often = self.rules.reshuffles
+                if self.turns >= self.rules.turn_limit or (often is not None and self.reshuffled >= often):
+                    self.phase, self.result = "over", DEAD  # H11, H15
+                    return
+                if new_stock is None or sorted(new_stock) != sorted(self.pile[:-1]):
+                    raise ValueError("the new stock is not all discards but the last one")
+                self.stock, self.pile = list(new_stock), self.pile[-1:]  # H12
+                self.reshuffled += 1
+            self.phase = "draw"
+            self._next()
 
     def _next(self) -> None:
         """Let the next in turn act."""
@@ -714,6 +728,71 @@ class NaiveGame:
         if first == second:
             assert self.crossed is not None
             return self.crossed
+        return 0 if first > second else 1
+
+
+class NaiveHollywood:
+    """A Hollywood game (V2): three games, of which a player's first win is entered in the first only, the second in
+    the first two, every later one in all three. A game that is over takes nothing more.
+    """
+
+    def __init__(self, rules: NaiveGameRules = NaiveGameRules(), first_dealer: int = 0) -> None:
+        self.columns = [NaiveGame(rules, first_dealer) for _ in range(3)]
+        self.dealing = NaiveGame(replace(rules, target=1_000_000), first_dealer)  # sees every hand: who deals
+        self.wins = [0, 0]
+
+    @property
+    def over(self) -> bool:
+        """Whether all three columns have ended."""
+        return all(column.over for column in self.columns)
+
+    @property
+    def dealer(self) -> int:
+        """Who deals next (H14)."""
+        return self.dealing.dealer
+
+    @property
+    def hands_played(self) -> int:
+        """Hands of the game, dead ones and those that no column took included."""
+        return self.dealing.hands_played
+
+    @property
+    def scores(self) -> list[int]:
+        """Scores column after column, by seat."""
+        return [score for column in self.columns for score in column.scores]
+
+    @property
+    def boxes(self) -> list[int]:
+        """Boxes column after column, by seat."""
+        return [box for column in self.columns for box in column.boxes]
+
+    def record(self, result: HandResult) -> None:
+        """Enter a hand where it belongs."""
+        self.dealing.record(result)
+        if result.winner is None:
+            return
+        self.wins[result.winner] += 1
+        for column in self.columns[: self.wins[result.winner]]:
+            if not column.over:
+                column.record(result)
+
+    def totals(self) -> tuple[int, int]:
+        """Return the sums of the columns' totals."""
+        first, second = zip(*(column.totals() for column in self.columns), strict=True)
+        return (sum(first), sum(second))
+
+    def margin(self) -> int:
+        """Return the difference of the sums (G5)."""
+        first, second = self.totals()
+        return abs(first - second)
+
+    def winner(self) -> int:
+        """Return who has the higher sum; on level sums, who reached the target first, in whichever column (G5)."""
+        first, second = self.totals()
+        if first == second:
+            crossed = self.columns[0].crossed
+            assert crossed is not None
+            return crossed
         return 0 if first > second else 1
 
 

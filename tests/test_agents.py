@@ -24,7 +24,7 @@ from ginenv.rules import PRESETS, Rules
 from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, OVER_PHASE, PASS, TAKE, Phase, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
-from tests.common import DECK, FOR_TWO, ODD, cards, choose, legal_actions, positions, words
+from tests.common import AGENTS_PLAY, DECK, ODD, cards, choose, legal_actions, positions, words
 from tests.reference import all_melds, least_deadwood
 
 EAAI = PRESETS["eaai"]
@@ -98,10 +98,10 @@ def test_a_wrong_spec_is_one_clear_sentence(spec, sentence):
 # --- Legal and repeatable -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", FOR_TWO)
+@pytest.mark.parametrize("rules", AGENTS_PLAY)
 @pytest.mark.parametrize("name", names())
 def test_every_agent_plays_legally_under_every_preset(name, rules):
-    short = PRESETS[rules].but(target=None, hands=3)
+    short = PRESETS[rules].but(target=None, hands=3, hollywood=False)
     games, _ = play_pairs(make(name), make("simple"), short, 1, 0, 2)
     assert (games["forfeit"] == NOBODY).all()
     assert (games["hands"] == 3).all()
@@ -110,7 +110,7 @@ def test_every_agent_plays_legally_under_every_preset(name, rules):
 @pytest.mark.parametrize("rules", ODD)
 @pytest.mark.parametrize("name", names())
 def test_every_agent_plays_legally_in_small_decks(name, rules):
-    games, _ = play_pairs(make(name), make(name), ODD[rules].but(target=None, hands=3), 1, 0, 3)
+    games, _ = play_pairs(make(name), make(name), ODD[rules].but(target=None, hands=3, hollywood=False), 1, 0, 3)
     assert (games["forfeit"] == NOBODY).all()
 
 
@@ -277,7 +277,7 @@ def test_H4_simple_never_throws_the_upcard_just_taken():
 # --- Matches --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", FOR_TWO)
+@pytest.mark.parametrize("preset", AGENTS_PLAY)
 def test_native_and_in_step_games_are_the_same(preset):
     rules = PRESETS[preset]
     if rules.target:

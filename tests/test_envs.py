@@ -22,9 +22,9 @@ from ginenv.envs.single import GinRummyEnv
 from ginenv.envs.single_vector import GinRummyVectorEnv
 from ginenv.ledger import final_total, game_winner
 from ginenv.rng import mix
-from tests.common import FOR_TWO
+from tests.common import AGENTS_PLAY
 
-PRESETS = sorted(ginenv.PRESETS)
+PRESETS = sorted(name for name, preset in ginenv.PRESETS.items() if not preset.more_actions)
 
 
 def play_randomly(env, seed, episodes=1):
@@ -139,7 +139,7 @@ def test_a_seeded_reset_a_copy_and_a_pickle_keep_every_option(reward):
         assert play_randomly(twin, 5) == expected
 
 
-@pytest.mark.parametrize("rules", FOR_TWO)
+@pytest.mark.parametrize("rules", AGENTS_PLAY)
 def test_a_games_rewards_add_up_to_its_margin(rules):
     env = raw_env(rules=rules, episode="game")
     rng = np.random.default_rng(1)
@@ -191,7 +191,7 @@ def random_episode(env, seed):
             return total, seen
 
 
-@pytest.mark.parametrize("rules", FOR_TWO)
+@pytest.mark.parametrize("rules", AGENTS_PLAY)
 def test_single_env_plays_every_preset(rules):
     env = gymnasium.make("ginenv/GinRummy-v0", opponent="simple:early=10,until=6,late=0", rules=rules)
     first = random_episode(env, 4)

@@ -12,7 +12,9 @@ from experiments import game_value
 from experiments.game_value import classes, native, predictions
 from ginenv.rules import DEALERS, PRESETS
 
-WITH_TARGET = [name for name, rules in PRESETS.items() if rules.target is not None and rules.for_two]
+WITH_TARGET = [
+    name for name, rules in PRESETS.items() if rules.target is not None and rules.for_two and not rules.hollywood
+]
 
 
 def naive(counts: np.ndarray, target: int, next_dealer: str, rounds: int = 60) -> float:
@@ -53,6 +55,8 @@ def test_a_dealer_without_hands_and_a_target_out_of_range_are_refused():
         solve(np.ones((2, 2, 5)), 0, "loser")
     with pytest.raises(ValueError, match="number of hands"):
         game_table(PRESETS["openspiel"])
+    with pytest.raises(ValueError, match="three columns"):
+        game_table(PRESETS["hollywood"])
 
 
 @pytest.mark.parametrize("name", WITH_TARGET)
@@ -77,6 +81,7 @@ def test_every_preset_with_a_target_has_its_counts_packed():
         assert hand_points(PRESETS[name]).sum() > 300_000
     # What bears on games alone does not matter; what bears on hands does.
     assert hand_points(PRESETS["eaai"].but(target=250)) is hand_points(PRESETS["modern"])
+    assert hand_points(PRESETS["hollywood"].but(match=500)) is hand_points(PRESETS["modern"])
 
 
 def test_the_table_comes_true_in_games():

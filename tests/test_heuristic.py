@@ -17,7 +17,7 @@ from ginenv.rules import PRESETS
 from ginenv.state import DISCARD_PHASE, KNOCK, OVER_PHASE, Phase, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, FOR_TWO, positions
+from tests.common import AGENTS_PLAY, ALL_RULES, positions
 from tests.test_view import shuffled
 
 EAAI = PRESETS["eaai"]
@@ -78,9 +78,11 @@ def test_it_knocks_early_and_later_with_gin_only():
     assert late > 20
 
 
-@pytest.mark.parametrize("preset", FOR_TWO)
+@pytest.mark.parametrize("preset", AGENTS_PLAY)
 def test_it_plays_legally_under_every_preset(preset):
-    games, _ = play_pairs(make("heuristic"), make("simple"), PRESETS[preset].but(target=None, hands=10), 3, 0, 10)
+    games, _ = play_pairs(
+        make("heuristic"), make("simple"), PRESETS[preset].but(target=None, hands=10, hollywood=False), 3, 0, 10
+    )
     assert (games["forfeit"] == NOBODY).all()
 
 

@@ -74,6 +74,7 @@ def random_play(s, rules, seed, n, kinds):
         action = random_action(s, rules, style, mix(seed, -1 - i))
         if not is_legal(s, action):
             return LEDGER + 1, i
+        closed = rules["hollywood"] and s["first_home"] != NO_SEAT  # the first column takes no more (V2)
         step(s, rules, action)
         if s["phase"] != OVER_PHASE:
             continue
@@ -88,7 +89,7 @@ def random_play(s, rules, seed, n, kinds):
             net = np.int64(round_net(s))
             sums[:] += np.array([max(net, 0), max(-net, 0), max(net, 0), max(-net, 0)])
         for seat in range(people):
-            if sums[s["player"][seat]] != s["scores"][seat]:
+            if not closed and sums[s["player"][seat]] != s["scores"][seat]:
                 return LEDGER, i
         balance = 0.0
         for seat in range(people):

@@ -9,28 +9,36 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from agents.mc import drop_losers, find_candidates, finish_hand, sample_batch, search
+from agents.mc import drop_losers, find_candidates, finish_hand, sample_batch, search, worth
 from agents.playout import NO_FORFEIT, play_hand
 from agents.registry import make
 from experiments.match import NOBODY, play_pairs
 from ginenv.cards import BIT
 from ginenv.deal import new_game
 from ginenv.melds import deadwood
-from ginenv.rules import PRESETS
-from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, OVER_PHASE, new_states
+from ginenv.rules import PRESETS, rules
+from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, FOR_TWO, legal_actions, positions
+from tests.common import AGENTS_PLAY, ALL_RULES, legal_actions, positions
 from tests.test_view import shuffled
 
 EAAI = PRESETS["eaai"]
+SHORT = {name: r.but(target=None, hands=2, hollywood=False) for name, r in PRESETS.items()}
 
 
-@pytest.mark.parametrize("preset", FOR_TWO)
+@pytest.mark.parametrize("preset", AGENTS_PLAY)
 def test_mc_plays_legally_under_every_preset(preset):
-    games, _ = play_pairs(
-        make("mc:worlds=8,width=3"), make("simple"), PRESETS[preset].but(target=None, hands=2), 3, 0, 2
-    )
+    games, _ = play_pairs(make("mc:worlds=8,width=3"), make("simple"), SHORT[preset], 3, 0, 2)
+    assert (games["forfeit"] == NOBODY).all()
+
+
+def test_V2_in_hollywood_points_are_searched_for_since_no_table_knows_its_columns():
+    v = np.zeros(1, dtype=VIEW)
+    v[0]["scores"][:2] = 137, 9  # the first column is closed
+    agent = make("mc:game=1")
+    assert worth(v[0], PRESETS["hollywood"].record, agent.params, -12) == -12
+    games, _ = play_pairs(make("mc:game=1,worlds=2"), make("heuristic"), rules("hollywood", target=20), 3, 0, 1)
     assert (games["forfeit"] == NOBODY).all()
 
 
@@ -124,7 +132,7 @@ def test_the_worlds_are_of_both_kinds_and_fit_what_each_would_have_done():
     agent, v = make("mc:patient=0.25"), np.zeros(1, dtype=VIEW)
     hands, stocks, patient = (
         np.zeros(64, dtype=np.int64),
-        np.zeros((64, 52), dtype=np.uint8),
+        np.zeros((64, ORDER), dtype=np.uint8),
         np.zeros(64, dtype=np.int8),
     )
     low = Counter()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from agents.registry import make
 from experiments.match import play_pairs
 from ginenv.cards import card_text
 from ginenv.deal import deal, new_game, shuffled_deck
+from ginenv.games import prize_shares
 from ginenv.hands import table_settlement
 from ginenv.invariants import invariants
 from ginenv.ledger import (
@@ -23,7 +23,6 @@ from ginenv.ledger import (
     game_over,
     game_winner,
     margin,
-    prize_pool,
     standing,
 )
 from ginenv.rules import PRESETS, Rules, cards_each, parse_rules
@@ -77,7 +76,7 @@ def play_in_step(s: np.void, rules: Rules, style: int, rng: random.Random) -> Na
         action = choose(s, legal, style, rng)
         step(s, rules.record, action)
         melds = [cards(int(m)) for m in s["melds"] if m] if action >= KNOCK or action == BIG_GIN else None
-        naive.apply(words(action), melds)
+        naive.play(words(action), melds, [DECK[c] for c in s["order"][: s["n_stock"]][::-1]])
     invariants(s, rules)
     return naive
 
@@ -265,6 +264,7 @@ def test_S7_among_equal_undercutters_the_next_in_turn_after_the_knocker():
 def test_S6_penalty_games_end_at_the_target_and_the_least_penalties_win():
     t = replay(GOLDEN / "penalty.txt")
     assert (t.game_over, t.winner, t.scores) == (True, 3, (-115, -45, -107, -38))
+    assert [float(share) for share in prize_shares(t.totals, [t.winner])] == [0, 0.25, 0, 0.75]  # G7
     s = new_states(1)[0]
     new_game(s, PENALTY.record, 1)
     s["scores"][:4] = (-40, -100, -40, -60)
@@ -272,17 +272,6 @@ def test_S6_penalty_games_end_at_the_target_and_the_least_penalties_win():
     assert game_winner(s, PENALTY.record) == NO_SEAT  # level, and who has 100 is not home
     s["scores"][0] = -39
     assert game_winner(s, PENALTY.record) == 0
-
-
-def test_G7_the_prize_pool():
-    half = Fraction(1, 4)
-    assert prize_pool((-38, -115, -45, -107)) == (3 * half, 0, half, 0)
-    assert prize_pool((100, 50, 60, 49)) == (3 * half, half / 2, half / 2, 0)  # just 50 behind still shares
-    assert prize_pool((100, 20)) == (3 * half, 0)  # nobody is near: the winner gets "always" 75 %
-    assert prize_pool((80, 80, 40)) == (3 * half / 2, 3 * half / 2, half)
-    assert prize_pool((7, 7)) == (3 * half / 2, 3 * half / 2)
-    with pytest.raises(ValueError, match="two players at least"):
-        prize_pool((5,))
 
 
 # --- Hands of two, played by three and four ----------------------------------------------------------

@@ -114,6 +114,45 @@ def test_a_path_may_be_text_too(tmp_path):
         replay(tmp_path / "none.txt")
 
 
+def discard_drawn(t: Table, turns: int) -> Table:
+    """Pass the first upcard, then throw away whatever is drawn."""
+    t.step("pass")
+    t.step("pass")
+    while t.turn < turns and not t.done:
+        t.step("draw")
+        t.step(f"discard {t.drawn}")
+    return t
+
+
+def test_H12_a_new_stock_stands_in_the_record_and_may_be_told():
+    rules = ginenv.rules("modern", reshuffles=1, dead_stock=0)
+    t = discard_drawn(Table(rules, seed=3), 40)
+    text = t.record()
+    new = next(line for line in text.splitlines() if line.startswith("new stock: "))
+    assert len(new.split()) == 2 + 31 and replay(text) == t and replay(text).record() == text
+    assert replay(text.replace(f"{new}\n", "")) == t  # the seed says as much
+    cards = new.split()[2:]
+    told = text.replace(new, "new stock: " + " ".join([cards[1], cards[0], *cards[2:]]))
+    told = told[: told.index("new stock")] + told[told.index("new stock") :].split("\n")[0] + "\n"
+    other = replay(told)
+    other.step("draw")
+    assert other.drawn == cards[1] and replay(other.record()) == other
+    assert discard_drawn(Table(rules, seed=3), 99).result.kind == "dead"
+
+
+def test_H12_a_new_stock_that_cannot_be_is_told():
+    t = discard_drawn(Table(ginenv.rules("modern", reshuffles=1, dead_stock=0), seed=3), 32)
+    text = t.record()
+    for wrong, sentence in (
+        (text.replace("new stock: ", "new stock: XX "), "'XX' is not a card"),
+        (text.replace("new stock: ", f"new stock: {t.pile[0]} "), "new stock: it is made of "),
+        (text.replace("1: draw", "new stock: AS\n1: draw", 1), "the old one is not used up here"),
+        (text.replace("new stock: ", "new stock: 2S\nnew stock: "), "new stock: given already"),
+    ):
+        with pytest.raises(RecordError, match=sentence):
+            replay(wrong)
+
+
 # --- Written by hand ------------------------------------------------------------------------------
 
 HAND = """\

@@ -238,11 +238,26 @@ def test_H9_H10_S1_S2_S3_100000_meld_rich_pairs(shard):
     check_pairs(shard, 10_000, rich=True)
 
 
-@pytest.mark.parametrize("longest", [7, 8, 9])
-def test_C6_H10_longer_limits(longest):
+@pytest.mark.parametrize("longest", range(3, 13))
+def test_C6_H9_H10_every_longest_meld(longest):
     rng = random.Random(longest)
-    for _ in range(60):
+    for _ in range(80):
         compare(*deal_two(rng, True), Rules(longest_meld=longest))
+
+
+@pytest.mark.parametrize("longest", range(3, 13))
+def test_C6_H9_H10_long_runs_that_grow_at_both_ends(longest):
+    """Few suits, and the knocker's runs as short as may be: much can be laid off, and the limit decides what."""
+    rng = random.Random(100 + longest)
+    for n in range(60):
+        pool = [c for c in DECK if c[1] in "SH" or (n % 3 == 0 and c[0] in "678")]
+        knocker = rng.sample(pool, 9)
+        defender = rng.sample([c for c in pool if c not in knocker], 9)
+        chosen = rng.choice(best_arrangements(knocker, min(longest, 3 + n % 4)))
+        melds = np.array([mask(m) for m in chosen] + [0] * (3 - len(chosen)), dtype=np.int64)
+        left, laid = defend(mask(defender), melds, longest)
+        assert left == best_defence(defender, chosen, longest=longest)
+        assert cards(int(laid)) in reachable_layoffs(chosen, defender, longest)
 
 
 def test_H9_H10_any_arrangement_the_knocker_may_choose():

@@ -8,17 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ginenv.cards import BIT, NO_CARD, card
+from ginenv.cards import BIT, NO_CARD, RANKS, card
 from ginenv.deal import deal, deal_deck, new_game, reset_game, shuffled_deck
+from ginenv.envs.episode import cut_short
 from ginenv.ledger import enter_hand, final_total, game_over, game_winner, margin
 from ginenv.rules import PRESETS, Rules
 from ginenv.state import (
     BIG_GIN,
     DISCARD,
     DRAW,
+    DRAW_PHASE,
     KNOCK,
     N_ACTIONS,
     NO_SEAT,
+    ORDER,
     OVER_PHASE,
     PASS,
     STATE,
@@ -29,8 +32,8 @@ from ginenv.state import (
 from ginenv.step import is_legal, step
 from ginenv.table import Table
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, DECK, cards, choose, legal_actions, naive_game_rules, naive_rules, words
-from tests.reference import Action, HandResult, NaiveGame, NaiveHand
+from tests.common import ALL_RULES, DECK, cards, choose, legal_actions, naive_game, naive_rules, words
+from tests.reference import Action, HandResult, NaiveGame, NaiveHand, NaiveHollywood
 
 MODERN = PRESETS["modern"]
 
@@ -45,8 +48,8 @@ class Reference(NaiveHand):
             self.asked = super().legal()
         return self.asked
 
-    def play(self, action: Action, melds: Sequence[frozenset[str]] | None) -> None:
-        self.apply(action, melds)
+    def play(self, action: Action, melds: Sequence[frozenset[str]] | None, stock: Sequence[str]) -> None:
+        self.apply(action, melds, stock)
         self.asked = None
 
 
@@ -55,7 +58,7 @@ def compare_hand(s: np.void, naive: Reference) -> None:
     for seat in (0, 1):
         assert cards(int(s["hand"][seat])) == naive.hands[seat]
     stock = [DECK[c] for c in s["order"][: s["n_stock"]][::-1]]
-    pile = [DECK[c] for c in s["order"][52 - s["n_pile"] :][::-1]]
+    pile = [DECK[c] for c in s["order"][ORDER - s["n_pile"] :][::-1]]
     assert stock == naive.stock
     assert pile == naive.pile[: len(pile)]  # the oracle puts the face-down card of a knock on the pile
 
@@ -75,7 +78,7 @@ def play_hand(s: np.void, rules: Rules, style: int, rng: random.Random) -> HandR
         action = choose(s, legal, style, rng)
         step(s, rules.record, action)
         melds = [cards(int(m)) for m in s["melds"] if m] if action >= KNOCK or action == BIG_GIN else None
-        naive.play(words(action), melds)
+        naive.play(words(action), melds, [DECK[c] for c in s["order"][: s["n_stock"]][::-1]])
     compare_hand(s, naive)
     assert (s["phase"], legal_actions(s)) == (OVER_PHASE, [])
     result = naive.result
@@ -95,13 +98,13 @@ def check_games(rules: Rules, seed: int, hands: int) -> None:
     s = new_states(1)[0]
     while hands > 0:
         new_game(s, rules.record, rng.randrange(1 << 62))
-        game = NaiveGame(naive_game_rules(rules), int(s["dealer"]))
+        game = naive_game(rules, int(s["dealer"]))
         while hands > 0:
             result = play_hand(s, rules, hands % 3, rng)
             hands -= 1
             game.record(result)
-            assert tuple(s["scores"][:2]) == tuple(game.scores)
-            assert tuple(s["boxes"][:2]) == tuple(game.boxes)
+            assert s["scores"][: len(game.scores)].tolist() == game.scores
+            assert s["boxes"][: len(game.boxes)].tolist() == game.boxes
             assert (s["dealer"], s["hand_number"]) == (game.dealer, game.hands_played)
             over = game.over if rules.hands is None else game.hands_played == rules.hands
             assert bool(game_over(s, rules.record)) == over
@@ -111,7 +114,7 @@ def check_games(rules: Rules, seed: int, hands: int) -> None:
             deal(s, rules.record)
 
 
-def check_end(s: np.void, rules: Rules, game: NaiveGame) -> None:
+def check_end(s: np.void, rules: Rules, game: NaiveGame | NaiveHollywood) -> None:
     """Assert that totals, margin and winner of the finished game are the oracle's."""
     totals = [int(final_total(s, rules.record, seat)) for seat in (0, 1)]
     if rules.hands is not None:  # G8: the oracle has no such games; nobody reached a target, so there is no bonus
@@ -224,7 +227,7 @@ def test_H3_draw_one_and_discard_one():
     assert legal_words(s) == {f"discard {c}" for c in [*FIRST.split(), "TD"]}
     play(s, "discard QS")
     assert len(cards(int(s["hand"][1]))) == 10
-    assert DECK[s["order"][52 - s["n_pile"]]] == "QS"
+    assert DECK[s["order"][ORDER - s["n_pile"]]] == "QS"
 
 
 def test_H4_the_card_just_taken_may_not_be_discarded():
@@ -313,6 +316,58 @@ def test_H11_S5_who_draws_the_last_card_may_knock_with_it():
     assert (result(s), tuple(s["scores"][:2]), tuple(s["boxes"][:2])) == (("dead", NO_SEAT, 0), (0, 0), (0, 0))
 
 
+def discard_drawn(rules: Rules, s: np.void, turns: int = 1 << 30) -> np.void:
+    """Draw from the stock and throw the card away, turn after turn."""
+    while s["phase"] != OVER_PHASE and s["turn"] < turns:
+        step(s, rules.record, DRAW)
+        step(s, rules.record, DISCARD + int(s["drawn"]))
+    return s
+
+
+def test_H12_document_004_the_stock_is_made_anew_once_and_then_it_is_a_stalemate():
+    rules = Rules(reshuffles=1, dead_stock=0)
+    s = discard_drawn(rules, play(dealt(FIRST, SECOND, "7C", rules), "pass", "pass", rules=rules), 30)
+    pile = [int(c) for c in s["order"][ORDER - s["n_pile"] :]]
+    assert (s["n_stock"], s["reshuffled"]) == (1, 0)
+    discard_drawn(rules, s, 31)
+    # 31 cards were drawn: all discards but the last one are the new stock, in another order.
+    stock = s["order"][: s["n_stock"]].tolist()
+    assert (s["n_stock"], s["n_pile"], s["reshuffled"], s["phase"]) == (31, 1, 1, DRAW_PHASE)
+    assert sorted(stock) == sorted(pile) and stock[::-1] != pile
+    # What is in no pile and not in the own hand is in the other one, so both hands are known.
+    assert tuple(s["known"][:2]) == tuple(s["hand"][:2])
+    for seat in (0, 1):
+        v = Table(rules, seed=1).view(0)
+        look(s, rules.record, seat, v)
+        assert v["unseen"] == sum(int(BIT[c]) for c in stock) and v["in_pile"] == BIT[s["order"][ORDER - 1]]
+    discard_drawn(rules, s)
+    assert (s["turn"], s["n_stock"], Kind(int(s["kind"])), s["dealer"]) == (62, 0, Kind.DEAD, 0)
+
+
+def test_H12_document_003_the_stock_is_made_anew_without_end():
+    rules = Rules(reshuffles=None, dead_stock=0, turn_limit=320)
+    s = discard_drawn(rules, play(dealt(FIRST, SECOND, "7C", rules), "pass", "pass", rules=rules))
+    assert (s["turn"], s["reshuffled"], Kind(int(s["kind"]))) == (320, 10, Kind.DEAD)
+    assert cut_short(s, rules.record)  # it was the limit on turns (H15)
+
+
+def test_H12_the_new_stock_follows_from_the_seed_and_the_hand():
+    rules = Rules(reshuffles=None, dead_stock=0)
+
+    def stock(seed: int, hand: int, turns: int) -> list[int]:
+        s = new_states(1)[0]
+        new_game(s, rules.record, 1)
+        s["seed"], s["hand_number"] = seed, hand
+        deal_deck(s, rules.record, np.arange(52, dtype=np.uint8))
+        for _ in range(2):
+            step(s, rules.record, PASS)
+        return discard_drawn(rules, s, turns)["order"][:31].tolist()
+
+    first = stock(5, 0, 31)
+    assert first == stock(5, 0, 31)
+    assert first != stock(6, 0, 31) and first != stock(5, 1, 31) and first != stock(5, 0, 62)
+
+
 def test_peer_H11_H15_the_same_cards_for_ever():
     s = play(dealt(FIRST, SECOND, "KC"), "take", "discard 9C", "take", "discard KD")
     while s["phase"] != OVER_PHASE:
@@ -332,6 +387,29 @@ def test_H14_who_deals():
     s = play(dealt(FIRST, SECOND, "KS", rules), *knock, rules=rules)
     deal(s, rules.record)
     assert (s["dealer"], s["seat"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("first_dealer", "best"), [("low", min), ("high", max)])
+def test_C7_H14_the_low_or_the_high_card_deals_and_suits_break_ties(first_dealer, best):
+    heights = {r + s: (RANKS.index(r), -"SHDC".index(s)) for r in RANKS for s in "SHDC"}
+    ties, dealers = 0, [0, 0]
+    for ranks, seed in ((13, n) for n in range(400)):
+        t = Table(Rules(first_dealer=first_dealer, ranks=ranks), seed=seed)
+        assert t.cut is not None and t.cut[0] != t.cut[1]
+        assert t.dealer == t.cut.index(best(t.cut, key=lambda c: heights[c]))
+        assert t.cut == Table(Rules(first_dealer="low"), seed=seed).cut
+        ties += t.cut[0][0] == t.cut[1][0]
+        dealers[t.dealer] += 1
+    assert ties > 5 and min(dealers) > 150
+    assert Table(seed=1).cut is None and Table(Rules(first_dealer="low"), seed=1, dealer=0).cut is None
+    drawn = {c for seed in range(1500) for c in Table(Rules(first_dealer="low"), seed=seed).cut or ()}
+    assert len(drawn) == 52
+
+
+def test_H14_a_cut_changes_nothing_but_the_first_dealer():
+    for seed in range(20):
+        one, other = (Table(Rules(first_dealer=d), seed=seed) for d in ("random", "low"))
+        assert one.history[0].deck == other.history[0].deck
 
 
 def test_H14_the_first_dealer_is_at_random():

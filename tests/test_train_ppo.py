@@ -29,7 +29,7 @@ pytest.importorskip("tensorboard")
 pytestmark = pytest.mark.train
 
 from agents.network import Critic, Policy  # noqa: E402
-from experiments import hidden, train_ppo  # noqa: E402
+from experiments import hidden, train_ppo, training  # noqa: E402
 from experiments.train_ppo import Settings, train  # noqa: E402
 from ginenv.envs.vector import Tables, random_actions  # noqa: E402
 
@@ -51,7 +51,7 @@ def laid_out(tables: Tables) -> tuple[torch.Tensor, torch.Tensor]:
     suits = np.zeros((tables.n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE), dtype=np.float32)
     shared = np.zeros((tables.n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)), dtype=np.float32)
     hidden.write_hidden(tables.states, tables.rules.record, unseen)
-    train_ppo.lay_out_all(tables.observations, unseen, suits, shared, np.zeros(tables.n, dtype=np.float32))
+    training.lay_out_all(tables.observations, unseen, suits, shared, np.zeros(tables.n, dtype=np.float32))
     return torch.from_numpy(suits), torch.from_numpy(shared)
 
 
@@ -72,7 +72,7 @@ def test_torch_and_the_kernel_agree(width, mixing):
         for parameter in policy.parameters():  # logits as spread as a trained network's
             parameter.add_(0.05 * torch.randn_like(parameter))
         wanted = policy(*laid_out(tables)).numpy()
-    params = ppo.pack(train_ppo.as_numpy(policy))
+    params = ppo.pack(training.as_numpy(policy))
     out = np.zeros(108, dtype=np.float32)
     for raw, row in zip(tables.observations, wanted, strict=True):
         ppo.logits(raw, params, out)
@@ -80,7 +80,7 @@ def test_torch_and_the_kernel_agree(width, mixing):
 
 
 def test_a_policy_has_the_tensors_that_the_agent_reads():
-    tensors = train_ppo.as_numpy(Policy(12, 3))
+    tensors = training.as_numpy(Policy(12, 3))
     assert {name: tensor.shape for name, tensor in tensors.items()} == ppo.shapes(12, 3)
 
 
@@ -250,7 +250,7 @@ import hashlib, os, sys
 from pathlib import Path
 import torch
 import torch.distributed as dist
-from experiments import train_ppo
+from experiments import train_ppo, training
 from tests.test_train_ppo import TINY, stops
 import dataclasses
 
@@ -260,12 +260,12 @@ out = Path(sys.argv[1])
 first = not (out / "checkpoint.safetensors").exists()
 dist.barrier()
 kept = []
-init = train_ppo.Run.__init__
-train_ppo.Run.__init__ = lambda self, *args: (init(self, *args), kept.append(self))[0]
+init = training.Run.__init__
+training.Run.__init__ = lambda self, *args: (init(self, *args), kept.append(self))[0]
 # Only one of the two is asked to stop: both must.
 stop = stops(3) if first and dist.get_rank() == 1 else lambda: False
 train_ppo.train(dataclasses.replace(TINY, decisions=1536), out, stop)
-weights = b"".join(p.detach().numpy().tobytes() for p in kept[0].policy.parameters())
+weights = b"".join(p.detach().numpy().tobytes() for p in kept[0].networks['policy'].parameters())
 with open(out / "hashes", "a") as file:
     file.write(hashlib.sha256(weights).hexdigest() + "\\n")
 dist.destroy_process_group()

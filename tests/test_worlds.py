@@ -93,6 +93,7 @@ def test_with_the_true_cards_a_made_state_plays_on_as_the_table_does(name):
         viewer = int(s["seat"])
         v = seen_by(s, rules, viewer)
         make_state(v, rules.record, s["hand"][1 - viewer], s["order"].copy(), made)
+        made["seed"] = s["seed"]  # new stocks (H12) follow from it
         while s["phase"] != OVER_PHASE:
             assert legal_actions(s) == legal_actions(made)
             action = choose(s, legal_actions(s), 2, rng)

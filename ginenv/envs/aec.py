@@ -14,7 +14,6 @@ from ginenv.envs.desk import ILLEGAL, RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, TRUNCATED, checked_reward
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import N_ACTIONS
 
 
 class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
@@ -26,12 +25,14 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
     round are played one after the other, nobody being told how the first went before both are over.
 
     Each is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``,
-    int8 of shape (108,), all zero off turn. A player sees the own cards and what lies open; nothing else is in either.
+    int8 of shape (108,), all zero off turn; rules with more actions have more (`ginenv.state.n_actions`). A player sees
+    the own cards and what lies open; nothing else is in either.
 
     Args:
         rules: A preset's name or `Rules`.
         num_players: How many play, instead of the rules' number (2 to 6, as the rules allow).
-        episode: ``"hand"`` (of partners: a round) or ``"game"`` (to its end, with the ledger's boxes and bonuses).
+        episode: ``"hand"`` (of partners: a round) or ``"game"`` (to its end, with the ledger's boxes and bonuses; in
+            Hollywood to the end of all three columns).
         reward: ``"points"`` (what a hand scores, less the mean of what the others score: for two the loser's is the
             winner's with a minus; over a game they add up to its margin) or ``"win"`` (1 and -1, with more than two
             players the -1 shared; 0 for a dead hand; at the end). Rewards always sum to 0.
@@ -75,12 +76,12 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
             name: spaces.Dict(
                 {
                     "observation": self._desk.observation_space(),
-                    "action_mask": spaces.Box(0, 1, shape=(N_ACTIONS,), dtype=np.int8),
+                    "action_mask": spaces.Box(0, 1, shape=(self._desk.n_actions,), dtype=np.int8),
                 }
             )
             for name in self.possible_agents
         }
-        self.action_spaces = {name: spaces.Discrete(N_ACTIONS) for name in self.possible_agents}
+        self.action_spaces = {name: spaces.Discrete(self._desk.n_actions) for name in self.possible_agents}
 
     @property
     def rules(self) -> Rules:
@@ -92,7 +93,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the action space of ``agent``: Discrete(108)."""
+        """Return the action space of ``agent``: Discrete(108), or more where the rules have more actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:

@@ -18,7 +18,7 @@ from ginenv.jit import kernel
 from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_named
-from ginenv.state import N_ACTIONS, new_states
+from ginenv.state import n_actions, new_states
 from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
@@ -51,6 +51,9 @@ class Desk:
         self, rules: str | Rules, episode: str, reward: str, encoding: str | None, render_mode: str | None
     ) -> None:
         self.rules = rules_named(rules)
+        if self.rules.jokers or self.rules.open_table:
+            what = "jokers" if self.rules.jokers else "an open table"
+            raise ValueError(f"rules: no encoding shows {what}: play it at a ginenv.Table")
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
         if encoding is not None:
@@ -59,6 +62,7 @@ class Desk:
             choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.encoding = encoding_for(self.rules.hand_players, encoding)
+        self.n_actions = n_actions(self.rules)
         self.states = new_states(1)
         self.rewards = np.zeros(self.rules.players, dtype=np.float32)
         self._views = np.zeros(1, dtype=VIEW)
@@ -110,7 +114,7 @@ class Desk:
             IllegalAction: when there is no such action.
             TypeError: when it is no whole number.
         """
-        number = checked_action(action)
+        number = checked_action(action, self.n_actions)
         return int(_advance(self.states, self._rules, self.episode, self.reward, number, self.rewards))
 
     def act(self, action: int | np.integer[Any]) -> int:
@@ -125,10 +129,10 @@ class Desk:
         return IllegalAction(why_illegal(self.states[0], self.rules, int(action)))
 
     def observe(self, player: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what ``player`` sees: its observation (float32, shape (size,)) and its mask (int8, (108,), 0 off
-        turn). Who sits out sees nothing: both are 0.
+        """Return what ``player`` sees: its observation (float32, shape (size,)) and its mask (int8, (n_actions,), 0
+        off turn). Who sits out sees nothing: both are 0.
         """
-        mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        mask = np.zeros(self.n_actions, dtype=np.int8)
         seat = self.seat_of(player)
         if seat is None:
             return np.zeros(self.encoding.size, dtype=np.float32), mask

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from ginenv.jit import kernel
-from ginenv.ledger import above_others, game_over, game_winner, margin, round_net, standing
+from ginenv.ledger import above_others, game_over, game_winner, margin, round_net, score_lead, standing
 from ginenv.rules import SEATINGS
 from ginenv.state import NO_SEAT, OVER_PHASE, Kind
 from ginenv.step import step
@@ -44,7 +44,8 @@ def checked_reward(name: str, value: object) -> float:
 @kernel
 def cut_short(s, rules):
     """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
-    return s["kind"] == _DEAD and s["n_stock"] > rules["dead_stock"]
+    left = s["n_stock"] > rules["dead_stock"] or s["reshuffled"] < rules["reshuffles"]
+    return s["kind"] == _DEAD and left
 
 
 @kernel
@@ -55,11 +56,11 @@ def advance(s, rules, episode, reward, action, rewards):
         s: A STATE record of a hand in play.
         rules: A RULES record.
         episode: Index in `EPISODES`.
-        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative; the last step of a game
-            also adds what boxes and bonuses change, so that a game's rewards add up to its margin. ``win``: 1 and -1
-            when the episode ends, 0 for a dead hand. Of more than two, each is given what it scored less the mean of
-            the others' (`ginenv.ledger.above_others`); a win is 1 and -1 shared by the others; partners (V6) are given
-            the same, and a round's two hands are one.
+        reward: Index in `REWARDS`. ``points``: what a hand scores, the loser's negative (in a game of Hollywood as
+            often as it is entered in a column); the last step of a game also adds what boxes and bonuses change, so
+            that a game's rewards add up to its margin. ``win``: 1 and -1 when the episode ends, 0 for a dead hand. Of
+            more than two, each is given what he scored less the mean of the others' (`ginenv.ledger.above_others`); a
+            win is 1 and -1 shared by the others; partners (V6) are given the same, and a round's two hands are one.
         action: A legal action id.
         rewards: Written: float32, shape (players of the game,), by player (`ginenv.state.STATE`). Their sum is 0.
 
@@ -69,6 +70,7 @@ def advance(s, rules, episode, reward, action, rewards):
     """
     for player in range(rewards.shape[0]):
         rewards[player] = 0
+    before = score_lead(s, rules) if rules["hollywood"] else 0
     step(s, rules, action)
     if s["phase"] != OVER_PHASE:
         return RUNNING
@@ -79,10 +81,13 @@ def advance(s, rules, episode, reward, action, rewards):
     outcome = NEXT_HAND
     if episode == 0:
         outcome = TRUNCATED if cut_short(s, rules) else ENDED
-    elif game_over(s, rules):
-        outcome = ENDED
-        winner = np.int64(game_winner(s, rules))
-        lead += margin(s, rules, 0) - (np.int64(s["scores"][0]) - np.int64(s["scores"][1]))
+    else:
+        if rules["hollywood"]:  # what the columns took of the hand
+            lead = score_lead(s, rules) - before
+        if game_over(s, rules):
+            outcome = ENDED
+            winner = np.int64(game_winner(s, rules))
+            lead += margin(s, rules, 0) - score_lead(s, rules)
     if reward == 0:
         rewards[0] = lead
         rewards[1] = -lead

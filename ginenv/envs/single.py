@@ -13,9 +13,10 @@ from ginenv.actions import IllegalAction, why_illegal
 from ginenv.envs.desk import RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, checked_reward
 from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
+from ginenv.lay import automatic_action
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
-from ginenv.state import N_ACTIONS
+from ginenv.state import OVER_PHASE
 
 LEARNER = 0
 
@@ -38,7 +39,8 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
             ends the episode with this reward (I1), as Gymnasium's ``check_env`` wants, which plays any action at all.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
 
-    Options but the opponent and the rules are given by name.
+    Options but the opponent and the rules are given by name. Where the rules make the settlement actions, the opponent
+    settles as the automatic settlement would (`ginenv.lay.automatic_action`).
 
     An opponent that raises or acts illegally does not lose by it, or the learner would learn to break it: `reset` and
     `step` raise `ginenv.envs.opponent.AgentError`, which names it, and the next call must be `reset`.
@@ -66,8 +68,8 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         self._illegal_reward = None if illegal_reward is None else checked_reward("illegal_reward", illegal_reward)
         self.render_mode = render_mode
         self.observation_space = self._desk.observation_space()
-        self.action_space = spaces.Discrete(N_ACTIONS)
-        self._mask = np.zeros(N_ACTIONS, dtype=np.int8)
+        self.action_space = spaces.Discrete(self._desk.n_actions)
+        self._mask = np.zeros(self._desk.n_actions, dtype=np.int8)
         self._decisions = 0
         self._running = False
 
@@ -125,7 +127,7 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         return observation, reward, outcome == ENDED, outcome == TRUNCATED, info
 
     def action_masks(self) -> np.ndarray:
-        """Return the learner's legal actions: bool, shape (108,)."""
+        """Return the learner's legal actions: bool, shape (108,), or longer where the rules have more actions."""
         return self._mask.astype(bool)
 
     def render(self) -> Any:
@@ -143,7 +145,11 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         while outcome == RUNNING and self._desk.player != LEARNER:
             keys = np.array([mix(self._desk.key(), self._decisions)], dtype=np.int64)
             self._decisions += 1
-            action = int(ask(self._opponent, self._desk.view(self._desk.player), self._desk.rules, keys)[0])
+            view = self._desk.view(self._desk.player)
+            if view[0]["phase"] > OVER_PHASE:  # agents play hands: they settle as the automatic settlement would
+                action = int(automatic_action(view[0], self._desk.rules.record))
+            else:
+                action = int(ask(self._opponent, view, self._desk.rules, keys)[0])
             why = why_illegal(self._desk.states[0], self._desk.rules, action)
             if why is not None:
                 raise AgentError(f"agent {name_of(self._opponent)} acted illegally: {why}")

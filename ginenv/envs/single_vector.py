@@ -19,7 +19,7 @@ from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find,
 from ginenv.envs.single import LEARNER
 from ginenv.jit import kernel
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import Rules
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.state import N_ACTIONS, new_states
 from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
@@ -56,6 +56,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise ValueError("environment: many tables are not drawn: leave render_mode out")
         desk = Desk(rules, episode, reward, encoding, None)
         self.rules, self._episode, self._reward, self.encoding = desk.rules, desk.episode, desk.reward, desk.encoding
+        refuse_more_actions(self.rules, "a vector of tables")
         self._opponent = find(opponent)
         check_players(self._opponent, self.rules)
         self.num_envs = num_envs

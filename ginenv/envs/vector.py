@@ -32,7 +32,7 @@ from ginenv.envs.episode import (
 from ginenv.jit import kernel
 from ginenv.ledger import standing
 from ginenv.rng import below, checked_seed, mix
-from ginenv.rules import Rules
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.rules import rules as rules_of
 from ginenv.state import DISCARD, KNOCK, N_ACTIONS, new_states
 from ginenv.step import is_legal, write_mask
@@ -197,6 +197,7 @@ class Tables:
         self.n = checked_count("n", n)
         self.seed = checked_seed(seed)
         self.rules = rules_of(rules)
+        refuse_more_actions(self.rules, "a batch of tables")
         self.episode = episode
         self.reward = reward
         self.encoding = encoding_for(self.rules.hand_players, encoding)

@@ -1,0 +1,91 @@
+"""`gin train`: what the user types, and what every learner needs before and after it learns."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shlex
+import signal
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+from agents.game_value import game_table
+from experiments import provenance, train_dmc, train_ppo
+from experiments.refusal import refusing
+from experiments.training import keep_memory
+from ginenv.rng import checked_seed
+from ginenv.rules import parse_rules
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options of `gin train`."""
+    default = train_ppo.Settings()
+    parser.add_argument("learner", choices=("ppo", "dmc"),
+                        help="ppo: policy gradients; dmc: values of actions, by their results")  # fmt: skip
+    parser.add_argument("--out", required=True, metavar="DIR", help="where to write, and to go on from")
+    parser.add_argument("--decisions", type=int, default=default.decisions,
+                        help=f"decisions to learn from, of both seats (default {default.decisions})")  # fmt: skip
+    parser.add_argument("--minutes", type=float, help="stop after these minutes; the same command goes on later")
+    parser.add_argument("--seed", type=int, default=default.seed, help="seed (default 1)")
+    parser.add_argument("--tables", type=int, default=default.tables, help=f"(default {default.tables})")
+    parser.add_argument("--rules", default=default.rules, help="a preset, or preset,key=value,… (default eaai)")
+    parser.add_argument("--reward", choices=("points", "game"), default=default.reward,
+                        help="ppo: of a hand: its points, or the change of the chance to win the game")  # fmt: skip
+    parser.add_argument("--pool", type=float, default=default.pool,
+                        help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, and say where the result is."""
+    with refusing():
+        rules = parse_rules(args.rules)
+        if rules.players != 2:
+            raise ValueError(f"self-play is for two: the rules want {rules.players} players")
+        for name in ("decisions", "tables"):
+            if getattr(args, name) < 1:
+                raise ValueError(f"--{name} {getattr(args, name)}: give 1 or more")
+        if not 0 <= args.pool <= 1:
+            raise ValueError(f"--pool {args.pool}: a share from 0 to 1 is possible")
+        if args.learner == "dmc" and (args.pool, args.reward) != (train_ppo.Settings.pool, "points"):
+            raise ValueError("--pool and --reward are options of ppo: dmc plays itself, for points")
+        if args.reward == "game":
+            game_table(rules)  # it says what is wrong with rules that have none
+        seed = checked_seed(args.seed, "--seed")
+    torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
+    keep_memory()
+    if "WORLD_SIZE" in os.environ:
+        dist.init_process_group("gloo")  # gradients are small
+    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
+    interrupted: list[int] = []
+
+    def stop() -> bool:
+        return bool(interrupted) or time.monotonic() >= deadline
+
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    try:
+        out, command = Path(args.out), shlex.join(["gin", *args.argv])
+        if args.learner == "ppo":
+            done = train_ppo.train(
+                train_ppo.Settings(decisions=args.decisions, seed=seed, tables=args.tables, rules=args.rules,
+                                   reward=args.reward, pool=args.pool), out, stop, command,
+            )  # fmt: skip
+        else:
+            done = train_dmc.train(
+                train_dmc.Settings(decisions=args.decisions, seed=seed, tables=args.tables, rules=args.rules), out,
+                stop, command,
+            )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if dist.is_initialized():
+            dist.destroy_process_group()
+    if int(os.environ.get("RANK", "0")) > 0:
+        return 0
+    if done >= args.decisions:
+        print(f"done: play it with ppo:path={args.out}/last.safetensors")
+    else:
+        print(f"stopped after {done:,} decisions of {args.decisions:,}; the same command goes on")
+    return 0

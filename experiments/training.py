@@ -1,0 +1,287 @@
+"""What all learners share: their logs, checkpoints, measurements and processes, and how positions are laid out.
+
+`experiments.train_ppo` and `experiments.train_dmc` are what learns; each reads from top to bottom.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from torch import Tensor
+from torch.utils.tensorboard import SummaryWriter
+
+from agents import ppo
+from agents.network import Policy
+from agents.registry import make
+from experiments import hidden
+from experiments.match import play_pairs
+from experiments.refusal import Refusal
+from experiments.stats import share
+from ginenv.envs.vector import Tables
+from ginenv.jit import kernel
+from ginenv.rng import mix
+from ginenv.rules import parse_rules
+from ginenv.state import STATE
+
+PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
+"""Whom policies are measured against while they learn, by the names in the log."""
+_LEAST = ppo.ENCODING["least"].start
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every run is. A run is only resumed with the same settings, but for `decisions`."""
+
+    decisions: int = 7_000_000
+    """The learner's schedules end here."""
+    seed: int = 1
+    tables: int = 256
+    rules: str = "eaai"
+    steps: int = 32
+    """Decisions at each table between two updates."""
+    batch: int = 1024
+    """Decisions in one step of the optimiser."""
+    width: int = 128
+    mixing: int = 2
+    rate: tuple[float, float] = (1e-3, 3e-5)
+    """Adam's rate at the start and at the end; it falls geometrically."""
+    trace: float = 0.8
+    """Lambda of the returns."""
+    unit: float = 30.0
+    """Points that are a reward of 1."""
+    eval_pairs: int = 500
+    """Mirrored pairs against each of the panel; always the same deals, so that policies are compared in pairs."""
+    eval_every: int = 4_000_000
+
+
+@kernel
+def lay_out_all(observations, unseen, suits, shared, leads):
+    """Write positions for the networks, and by how much the seats to act lead in deadwood.
+
+    Args:
+        observations: int8, shape (n, `ppo.ENCODING.size`).
+        unseen: int8, shape (n, `hidden.SIZE`).
+        suits, shared: Written: float32, shape (n, 4, …) and (n, …), the hidden part behind the seen one.
+        leads: Written: float32, shape (n,): the opponent's less the mover's own least deadwood, in points.
+    """
+    for i in range(observations.shape[0]):
+        ppo.lay_out(observations[i], suits[i], shared[i])
+        hidden.lay_out(unseen[i], suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
+        leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
+
+
+def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
+    """Return the share of games that the policy wins, always choosing its likeliest action, by opponent."""
+    agent = ppo.native("ppo", as_numpy(policy))
+    rules = parse_rules(settings.rules)
+    found = {}
+    for name, spec in PANEL.items():
+        games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
+        found[name] = float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean())
+    return found
+
+
+def finite(policy: Policy) -> bool:
+    """Return whether all weights are finite numbers."""
+    return all(bool(torch.isfinite(p).all()) for p in policy.parameters())
+
+
+def as_numpy(policy: Policy) -> dict[str, np.ndarray]:
+    """Return a policy's tensors as `agents.ppo` wants them."""
+    return {name: tensor.detach().cpu().numpy() for name, tensor in policy.state_dict().items()}
+
+
+def save_policy(policy: Policy, path: Path, settings: Settings, notes: Mapping[str, Any]) -> None:
+    """Write a policy for `agents.ppo`, with what made it."""
+    metadata = {"format": ppo.FORMAT, "encoding": ppo.ENCODING.name, "rules": settings.rules,
+                "settings": json.dumps(dataclasses.asdict(settings)), "notes": json.dumps(notes)}  # fmt: skip
+    write(as_numpy(policy), path, metadata)
+
+
+def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file beside ``path`` and rename it: whoever is killed leaves the old file whole."""
+    beside = path.with_name(f"{path.name}.new")
+    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, beside, dict(metadata))
+    with open(beside, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+@dataclass
+class Run:
+    """All that a checkpoint holds. Numbers and JSON only, so loading one executes nothing.
+
+    The first process writes `checkpoint.safetensors`, every other one its generator and tables to a file of its own.
+    """
+
+    learner: str
+    settings: Settings
+    networks: Mapping[str, torch.nn.Module]
+    pool: list[dict[str, Tensor]]
+    """Weights of past selves."""
+    adam: torch.optim.Adam
+    generator: torch.Generator
+    tables: Tables
+    rank: int
+
+    @property
+    def _format(self) -> str:
+        return f"ginenv-{self.learner}-checkpoint-2"
+
+    def save(self, out: Path, decisions: int, seconds: float, best: float) -> None:
+        """Write a checkpoint into folder ``out``."""
+        tensors: dict[str, np.ndarray] = {"generator": self.generator.get_state().numpy()}
+        snapshot = self.tables.snapshot()
+        tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
+        progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
+        metadata = {"format": self._format, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
+                    "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
+        if self.rank > 0:
+            write(tensors, out / f"checkpoint-{self.rank}.safetensors", metadata)
+            return
+        for name, network in self.networks.items():
+            tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
+        for number, weights in enumerate(self.pool):
+            tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
+        for number, moments in self.adam.state_dict()["state"].items():
+            tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
+        write(tensors, out / "checkpoint.safetensors", metadata)
+
+    def load(self, out: Path) -> dict[str, Any]:
+        """Go back to the checkpoint in folder ``out``; returns how far it was.
+
+        A process that has no file of this point, as there were fewer or one was killed, goes on from new deals.
+
+        Raises:
+            Refusal: when it is of another run.
+        """
+        path = out / "checkpoint.safetensors"
+        tensors, metadata = read(path)
+        if metadata.get("format") != self._format or metadata.get("encoding") != ppo.ENCODING.name:
+            raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
+        theirs = json.loads(metadata["settings"])
+        ours = json.loads(json.dumps(dataclasses.asdict(self.settings)))
+        for name in ours:
+            if name != "decisions" and theirs.get(name) != ours[name]:
+                raise Refusal(
+                    f"{path} is of a run with {name}={theirs.get(name)}, not {ours[name]}: give another --out, "
+                    "or the same options"
+                )
+        progress: dict[str, Any] = json.loads(metadata["progress"])
+
+        def part(prefix: str) -> dict[str, Tensor]:
+            found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            return dict(sorted(found.items()))
+
+        for name, network in self.networks.items():
+            network.load_state_dict(part(f"{name}."))
+        self.pool[:] = [part(f"pool.{number}.") for number in range(progress["past_selves"])]
+        moments = {n: part(f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
+        self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
+        if self.rank > 0:
+            own = out / f"checkpoint-{self.rank}.safetensors"
+            tensors, metadata = read(own) if own.exists() else ({}, {})
+            if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
+                self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
+                return progress
+        self.generator.set_state(tensors["generator"])
+        states = tensors["tables.states"].numpy().view(STATE)
+        self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
+        return progress
+
+
+def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and the metadata of a safetensors file. Raises Refusal when it is none."""
+    try:
+        with safe_open(path, "numpy") as file:
+            return {key: torch.from_numpy(file.get_tensor(key)) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except Exception as error:  # the package's own, of no common kind
+        raise Refusal(f"{path} cannot be read: {error}") from error
+
+
+class Log:
+    """The run's log: lines of JSON, TensorBoard, and what the terminal shows."""
+
+    def __init__(self, out: Path, decisions: int) -> None:
+        """Open the log in ``out``, and forget what a killed run wrote after the checkpoint at ``decisions``."""
+        path = out / "log.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() and decisions else []
+        kept = [line for line in lines if line.endswith("}") and json.loads(line).get("decisions", 0) <= decisions]
+        path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+        self._path = path
+        self._board = SummaryWriter(str(out / "tensorboard"), purge_step=decisions or None)
+        self._strength = ""
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Add a row; numbers beside its ``decisions`` go to TensorBoard, too."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        if "decisions" in row:
+            for name, number in row.items():
+                self._board.add_scalar(name, number, row["decisions"])
+
+    def show(self, row: Mapping[str, Any], settings: Settings) -> None:
+        """Show progress: a line that is overwritten on a terminal, one for each measurement elsewhere."""
+        measured = [f"{name} {100 * row[f'wins_{name}']:.1f} %" for name in PANEL if f"wins_{name}" in row]
+        if measured:
+            # ± of a share of this many games, without the gain from mirrored deals.
+            half = share(np.repeat([0.0, 1.0], settings.eval_pairs)).high - 0.5
+            self._strength = f"wins: {', '.join(measured)} (± {100 * half:.1f})"
+        text = (
+            f"{row['decisions']:>13,} of {settings.decisions:,} decisions  {row['seconds'] / 60:6.1f} min  "
+            f"{row['decisions_per_second']:,}/s  {self._strength}"
+        )
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="\n" if measured else "", file=sys.stderr, flush=True)
+        elif measured:
+            print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Write out and close."""
+        self._board.close()
+
+
+def keep_memory() -> None:
+    """Ask the C library, where it is glibc, to keep freed memory: asking the system anew costs a third of the time."""
+    mmap_threshold, trim_threshold, large = -3, -1, 1 << 30
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(mmap_threshold, large)
+        mallopt(trim_threshold, large)
+
+
+def own_seed(seed: int, part: int) -> int:
+    """Return the seed of a process, or of whatever ``part`` numbers; part 0 has the run's own."""
+    return seed if part == 0 else mix(seed, part) & ((1 << 62) - 1)
+
+
+def average(tensors: list[Tensor]) -> None:
+    """Replace each tensor by its mean over all processes, where there are several."""
+    if dist.is_initialized():
+        flat = torch.cat([tensor.flatten() for tensor in tensors])
+        dist.all_reduce(flat)
+        parts = (flat / dist.get_world_size()).split([tensor.numel() for tensor in tensors])
+        for tensor, part in zip(tensors, parts, strict=True):
+            tensor.copy_(part.view_as(tensor))
+
+
+def any_process(flag: bool) -> bool:
+    """Return whether the flag is set in any process: they must stop together."""
+    if dist.is_initialized():
+        flags = torch.tensor([float(flag)])
+        dist.all_reduce(flags)
+        return bool(flags[0] > 0)
+    return flag
