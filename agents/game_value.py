@@ -192,8 +192,10 @@ def game_table(rules: Rules) -> np.ndarray:
         does.
 
     Raises:
-        ValueError: for rules without a target (G8), with one above 1,000, or with three columns (V2).
+        ValueError: for rules without a target (G8), with one above 1,000, with three columns (V2), or not for two.
     """
+    if not rules.for_two:
+        raise ValueError(f"game table: {rules.name} is not for two players and scoring=gin")
     if rules.target is None:
         raise ValueError(f"game table: under {rules.name} a game ends by its number of hands, so no target decides it")
     if rules.hollywood:

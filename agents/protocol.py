@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba import types
 
+from ginenv.envs.opponent import check_players
 from ginenv.jit import kernel
 from ginenv.rules import RULES, Rules
 from ginenv.view import VIEW
@@ -76,9 +77,12 @@ class NativeAgent:
     policy: Callable[..., int]
     params: np.ndarray
     """The policy's options: float64, contiguous."""
+    most_players: int = 2
+    """Of a hand that it can play (`ginenv.envs.opponent.check_players`)."""
 
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
-        """Choose for each table (see `Agent.act`)."""
+        """Choose for each table (see `Agent.act`). Raises ValueError when there are too many players for it."""
+        check_players(self, rules)
         actions = np.empty(len(views), dtype=np.int64)
         _act_all(self.policy, views, rules.record, self.params, keys, actions)
         return actions

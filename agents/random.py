@@ -11,7 +11,7 @@ from agents.protocol import Kind, NativeAgent, policy
 from ginenv.cards import count, lowest
 from ginenv.jit import kernel
 from ginenv.rng import below
-from ginenv.state import DISCARD, KNOCK
+from ginenv.state import DISCARD, KNOCK, SEATS
 
 
 @kernel
@@ -36,7 +36,7 @@ def choose(view, rules, params, key):
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
-    return NativeAgent(spec, choose, np.zeros(0))
+    return NativeAgent(spec, choose, np.zeros(0), most_players=SEATS)
 
 
 AGENT = Kind("uniform over the legal actions", _make, {})

@@ -17,12 +17,13 @@ import numpy as np
 from agents import mc
 from agents.protocol import NativeAgent
 from agents.registry import make
+from experiments.match import rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.stats import Z
 from ginenv.actions import action_text
 from ginenv.cards import card_list
 from ginenv.position import position
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules
 from ginenv.state import DISCARD, KNOCK, Kind
 
 
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     except ValueError:
         raise Refusal(f"--scores {args.scores}: two whole numbers are due, such as 40,65") from None
     with refusing():
-        rules = parse_rules(args.rules)
+        rules = rules_for_two(args.rules)
         view = position(
             args.hand, rules, pile=args.pile, threw=args.threw, took=args.took, refused=args.refused,
             turn=args.turn, scores=(own, theirs),

@@ -17,12 +17,12 @@ import numpy as np
 from agents.playout import decision_key
 from agents.registry import make
 from agents.worlds import DEADWOOD, GONE, opponent_hand
-from experiments.match import side_key
+from experiments.match import rules_for_two, side_key
 from experiments.refusal import Refusal, refusing
 from ginenv.cards import BIT, N_CARDS
 from ginenv.deal import new_game
 from ginenv.rng import apart
-from ginenv.rules import Rules, parse_rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions
 from ginenv.state import DISCARD_PHASE, OVER_PHASE, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if not 0 <= getattr(args, name) <= 100:
             raise Refusal(f"--{name} {getattr(args, name)}: a weight from 0 to 100 is due")
     with refusing():
-        rules = parse_rules(args.rules)
+        rules = rules_for_two(args.rules)
         agents = [make(args.a), make(args.b)]
     model = {"deadwood": args.deadwood, "gone": args.gone}
     estimates, chances, truth = observe(agents, rules, args.hands, args.worlds, args.seed, model)

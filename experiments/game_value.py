@@ -15,11 +15,11 @@ import numpy as np
 from agents.game_value import PACKED, among_equals, count_hands, game_table, solve
 from agents.protocol import NativeAgent
 from agents.registry import make
-from experiments.match import A, play_pairs
+from experiments.match import A, play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.stats import Interval, ratio
 from experiments.whole_file import write_whole
-from ginenv.rules import PRESETS, Rules, parse_rules
+from ginenv.rules import PRESETS, Rules
 
 EDGES = np.linspace(0, 1, 11)
 """Of the classes of estimates."""
@@ -42,7 +42,7 @@ def write_packed() -> None:
     """Measure `heuristic` against itself under each preset, and write the counts."""
     player, found = native("heuristic"), {}
     for name, rules in PRESETS.items():
-        if rules.target is not None and not rules.hollywood:
+        if rules.target is not None and rules.for_two and not rules.hollywood:
             counts = among_equals(count_hands(player, player, rules, 1, _PACKED_HANDS))
             found[name] = {"agent": player.spec, "hands": _PACKED_HANDS, "seed": 1, "counts": counts.tolist()}
             print(f"{name}: {counts.sum() // 2:,} hands with a winner", file=sys.stderr)
@@ -100,7 +100,7 @@ def run(argv: list[str] | None = None) -> None:
     if len(args.agents) != 2:
         raise Refusal("two agents are due")
     with refusing():
-        rules = parse_rules(args.rules)
+        rules = rules_for_two(args.rules)
         a, b = (native(spec) for spec in args.agents)
         if a.spec == b.spec == make("heuristic").spec:
             table = game_table(rules)

@@ -11,11 +11,11 @@ import json
 import numpy as np
 
 from agents.registry import make
-from experiments.match import play_pairs
+from experiments.match import play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import parse_rules, refuse_more_actions
+from ginenv.rules import refuse_more_actions
 from ginenv.state import Kind
 
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal(f"--games {args.games}: games come in mirrored pairs, so an even number of at least 2 is due")
     with refusing():
         seed = checked_seed(args.seed, "--seed")
-        a, b, rules = make(args.a), make(args.b), parse_rules(args.rules)
+        a, b, rules = make(args.a), make(args.b), rules_for_two(args.rules)
         refuse_more_actions(rules, "a match of agents")
     with refusing(AgentError):
         games, hands = play_pairs(a, b, rules, seed, 0, args.games // 2, keep_hands=True)

@@ -25,7 +25,7 @@ from ginenv.envs.opponent import ask, exact_copy
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import apart, mix
-from ginenv.rules import RULES, Rules, refuse_more_actions
+from ginenv.rules import RULES, Rules, parse_rules, refuse_more_actions
 from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
@@ -187,6 +187,22 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, root, firs
     return n_hands
 
 
+def check_two(rules: Rules) -> None:
+    """Raise ValueError unless the rules are for two players, as mirrored matches are, and scored as gin is."""
+    if not rules.for_two:
+        raise ValueError(
+            f"rules: {rules.name} has players={rules.players} and scoring={rules.scoring}; "
+            "this needs rules for two players and scoring=gin"
+        )
+
+
+def rules_for_two(text: str) -> Rules:
+    """Return the rules that ``text`` names (`ginenv.rules.parse_rules`). Raises ValueError as that and `check_two`."""
+    rules = parse_rules(text)
+    check_two(rules)
+    return rules
+
+
 def own_copy(agent: Agent) -> Agent:
     """Return a copy of ``agent`` as it is now, so that what one learns in its games is not known to another.
 
@@ -287,8 +303,9 @@ def play_pairs(
 
     Raises:
         AgentError: when an agent fails; the message names it.
-        ValueError: when the rules have actions that agents do not know.
+        ValueError: when the rules are not for two players (`check_two`), or have actions that agents do not know.
     """
+    check_two(rules)
     refuse_more_actions(rules, "a match of agents")
     games = np.zeros((n, 2), dtype=GAME)
     rows: list[np.ndarray] = [np.zeros(0, dtype=HAND)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from agents.protocol import Agent
 from agents.registry import make
+from experiments.match import rules_for_two
 from experiments.refusal import Refusal, refusing
 from ginenv.actions import IllegalAction, action_number, action_text
 from ginenv.cards import card, card_text
@@ -17,7 +18,6 @@ from ginenv.envs.opponent import AgentError, ask
 from ginenv.lay import automatic_action
 from ginenv.render import ansi
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import parse_rules
 from ginenv.state import BIG_GIN, BLUFF, DISCARD, DRAW, KNOCK, N_ACTIONS, PASS, TAKE, Phase
 from ginenv.table import Table
 
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play a game."""
     with refusing():
-        rules, agent = parse_rules(args.rules), make(args.agent)
+        rules, agent = rules_for_two(args.rules), make(args.agent)
         if rules.jokers or rules.open_table:
             what = "jokers" if rules.jokers else "open_table"
             raise ValueError(f"rules: {what} is a game that agents cannot play: take a ginenv.Table")

@@ -103,8 +103,10 @@ def new_score(rules: Rules, names: Sequence[str], dealer: str | None = None) -> 
     """Return a score file without hands.
 
     Raises:
-        ValueError: for names that cannot be, and a dealer who is no player.
+        ValueError: for names that cannot be, a dealer who is no player, and rules that are not for two.
     """
+    if not rules.for_two:
+        raise ValueError(f"rules: {rules.name} is not for two players and scoring=gin, which a score is kept of")
     first, second = checked_names(names)
     for name in (first, second):
         if "," in name or "#" in name or name.casefold() in WORDS:

@@ -32,13 +32,13 @@ from rich.text import Text
 from agents.protocol import Agent, NativeAgent
 from agents.registry import make
 from experiments import provenance
-from experiments.match import play_pairs
+from experiments.match import play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.standings import as_json, describe, pairs_of, result_document, tables, write_results
 from experiments.store import Store, open_store
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import Rules, parse_rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions
 
 NATIVE_SHARD = 200
 """Pairs a shard between native agents: some 30 ms."""
@@ -97,7 +97,7 @@ def plan(names: Sequence[str], rules: str, seed: int, games: int, threads: int) 
     if threads < 1:
         raise Refusal(f"--threads {threads}: give 1 or more")
     with refusing():
-        seed, parsed = checked_seed(seed, "--seed"), parse_rules(rules)
+        seed, parsed = checked_seed(seed, "--seed"), rules_for_two(rules)
         refuse_more_actions(parsed, "a match of agents")
         crew = tuple(make(name) for name in names)
         others = [tuple(a if isinstance(a, NativeAgent) else make(n) for n, a in zip(names, crew, strict=True))

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from agents.registry import kind, make, split
-from experiments.match import play_pairs
+from experiments.match import play_pairs, rules_for_two
 from experiments.refusal import Refusal, refusing
 from experiments.standings import scores
 from experiments.whole_file import write_whole
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import mix
-from ginenv.rules import Rules, parse_rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions
 
 TRIES = 12
 """Settings of a generation."""
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.seed < 1 << 32:
         raise Refusal(f"--seed {args.seed}: a seed from 0 to {(1 << 32) - 1} is due")
     with refusing():
-        rules, agent = parse_rules(args.rules), make(args.agent)
+        rules, agent = rules_for_two(args.rules), make(args.agent)
         refuse_more_actions(rules, "a match of agents")
         panel = [make(spec).spec for spec in args.panel]
     ranges = parse_ranges(args.agent, args.vary)

@@ -19,7 +19,18 @@ engine beneath works on NumPy records: `ginenv.state`, `ginenv.step`, `ginenv.vi
 from ginenv.actions import IllegalAction, action_number, action_text
 from ginenv.cards import card, card_mask, card_text, cards_text
 from ginenv.envs import register_environments
-from ginenv.hands import Arrangement, HandResult, Layoff, Settlement, arrange, deadwood, settle
+from ginenv.hands import (
+    Arrangement,
+    HandResult,
+    Layoff,
+    SeatResult,
+    Settlement,
+    TableResult,
+    arrange,
+    deadwood,
+    settle,
+    settle_all,
+)
 from ginenv.record import RecordError
 from ginenv.rules import PRESETS, Rules, rules
 from ginenv.state import Kind, Phase
@@ -37,8 +48,10 @@ __all__ = [
     "Phase",
     "RecordError",
     "Rules",
+    "SeatResult",
     "Settlement",
     "Table",
+    "TableResult",
     "action_number",
     "action_text",
     "arrange",
@@ -50,4 +63,5 @@ __all__ = [
     "replay",
     "rules",
     "settle",
+    "settle_all",
 ]

@@ -7,11 +7,12 @@ import numpy as np
 from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
 from ginenv.jit import kernel
 from ginenv.rng import below, mix
-from ginenv.rules import FIRST_DEALERS
+from ginenv.rules import FIRST_DEALERS, SEATINGS
 from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
+_TABLE, _THREE_HANDED, _PARTNERS = (SEATINGS.index(s) for s in ("table", "three_handed", "partners"))
 _RANDOM, _HIGH = FIRST_DEALERS.index("random"), FIRST_DEALERS.index("high")
 _STOCK_STREAM = 64
 """Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
@@ -27,10 +28,12 @@ def new_game(s, rules, seed):
         seed: Names the game (int64, not negative): all its decks follow from it.
     """
     reset_game(s, seed)
+    people = rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]
     if rules["first_dealer"] == _RANDOM:
-        s["dealer"] = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), rules["players"])
+        dealer = below(mix(seed, np.int64(_DEALER_STREAM)), np.int64(0), people)
     else:
-        s["dealer"] = cut(rules, seed, np.empty(SEATS, np.int64))
+        dealer = cut(rules, seed, np.empty(SEATS, np.int64))
+    seat_players(s, rules, dealer)
     deal(s, rules)
 
 
@@ -43,13 +46,13 @@ def cut(rules, seed, cards):
     Args:
         rules: A RULES record, by which the low or the high card deals.
         seed: Names the game.
-        cards: int64, shape (players,) or longer, written: the card of each seat.
+        cards: int64, shape (6,), written: the card of each seat; of partners (V6) the first two cut.
     """
     key = mix(seed, np.int64(_DEALER_STREAM))
     n = rules["ranks"] * rules["suits"]
     drawn = np.int64(0)
     dealer, best = np.int64(0), np.int64(0)
-    for seat in range(rules["players"]):
+    for seat in range(rules["people"] if rules["seating"] == _THREE_HANDED else rules["players"]):
         left = below(key, np.int64(seat) + 1, n - seat)  # among those not drawn yet
         place = np.int64(0)
         while left > 0 or (drawn >> place) & 1 == 1:
@@ -72,16 +75,60 @@ def reset_game(s, seed):
     s["seed"] = seed
     s["hand_number"] = 0
     s["first_home"] = NO_SEAT
+    s["other_dealer"] = 0
     for seat in range(SEATS):
         s["scores"][seat] = 0
         s["boxes"][seat] = 0
+        s["points"][seat] = 0
+        s["player"][seat] = seat
     s["wins"][0] = 0
     s["wins"][1] = 0
 
 
 @kernel
+def seat_players(s, rules, dealer):
+    """Let player ``dealer`` deal the first hand of the game in ``s``: who sits where follows.
+
+    A player's number is the seat's, but for three-handed play (V5): the dealer and the next in turn begin, the third
+    sits out. Partners (V6) are the players 0 and 2 against 1 and 3; 0 plays against 1 and 2 against 3, and the first
+    dealer at the second table is of the other side.
+    """
+    s["dealer"] = dealer
+    if rules["seating"] == _THREE_HANDED:
+        for seat in range(3):
+            s["player"][seat] = (dealer + seat) % 3
+        s["dealer"] = 0
+    elif rules["seating"] == _PARTNERS:
+        s["other_dealer"] = 1 - dealer
+
+
+@kernel
+def _change_places(s, rules):
+    """Let those play the next hand whose turn it is: under V5 the loser changes places with the third, under V6 the
+    partners' other table plays, whose hand of this round is then complete.
+    """
+    if s["hand_number"] == 0:
+        return
+    if rules["seating"] == _THREE_HANDED:
+        if s["winner"] != NO_SEAT:
+            loser = 1 - s["winner"]
+            s["player"][loser], s["player"][2] = s["player"][2], s["player"][loser]
+            s["scores"][loser], s["scores"][2] = s["scores"][2], s["scores"][loser]
+            s["boxes"][loser], s["boxes"][2] = s["boxes"][2], s["boxes"][loser]
+        return
+    for seat in range(2):
+        other = seat + 2
+        s["player"][seat], s["player"][other] = s["player"][other], s["player"][seat]
+        # What the first hand of a round scored is kept at the seats that sit out, until the second is played.
+        s["points"][other] = s["points"][seat] if s["hand_number"] % 2 == 1 else 0
+    s["dealer"], s["other_dealer"] = s["other_dealer"], s["dealer"]
+
+
+@kernel
 def deal(s, rules):
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
+    if rules["seating"] != _TABLE:
+        _change_places(s, rules)
     key = mix(s["seed"], np.int64(s["hand_number"]))
     order = s["order"]
     n = np.int64(0)
@@ -102,6 +149,8 @@ def deal(s, rules):
 @kernel
 def deal_deck(s, rules, deck):
     """Deal from a given deck: uint8, all cards of the rules, the first card is dealt first."""
+    if rules["seating"] != _TABLE:
+        _change_places(s, rules)
     n = deck.shape[0]
     for i in range(n):
         s["order"][n - 1 - i] = deck[i]

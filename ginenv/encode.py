@@ -4,7 +4,7 @@
 int8 vector; a value times its ``scale`` is about in [-1, 1]. It begins with four *suit blocks* of equal
 length and like build (spades, hearts, diamonds, clubs), so that a permutation of the suits is a
 permutation of these blocks; what follows does not depend on suits. Only a VIEW goes in, on turn or off,
-so nothing hidden can come out. These encodings are for two players.
+so nothing hidden can come out. They are for two players, but for table-v1, which is for two to six.
 
 ``python -m ginenv.encode`` prints docs/encodings.md, which a test compares with this registry.
 """
@@ -22,7 +22,18 @@ import numpy as np
 from ginenv.cards import BIT, LANE, NO_CARD, count, lowest
 from ginenv.jit import kernel
 from ginenv.melds import deadwood, deadwoods_without
-from ginenv.state import BIG_GIN, DISCARD_PHASE, DRAW_PHASE, FROM_PILE, OVER_PHASE, RING, UPCARD_PHASE, Phase
+from ginenv.rules import SCORINGS
+from ginenv.state import (
+    BIG_GIN,
+    DISCARD_PHASE,
+    DRAW_PHASE,
+    FROM_PILE,
+    OVER_PHASE,
+    RING,
+    SEATS,
+    UPCARD_PHASE,
+    Phase,
+)
 
 # --- What is in them: names, scales and meanings, in the order of the kernels below -------------------
 
@@ -125,7 +136,47 @@ _HAND_FEATURES: tuple[Part, ...] = (
     ("opponent_turn", 1 / 50, "turns of this hand begun by the opponent, at most 63"),
 )
 
+_TABLE_PLANES: tuple[Part, ...] = (
+    ("hand", 1, "own hand"),
+    ("top", 1, "top of the discard pile"),
+    ("buried", 1, "the rest of the discard pile"),
+    ("unseen", 1, "in the stock or another hand, for all the viewer knows"),
+    ("drawn", 1, "card drawn or taken in the present turn, where the viewer saw it"),
+    ("knocks", 1, "discards that a knock may be made with; own turn only"),
+    *(
+        (f"{name}_{k}", 1, f"{what} seat {k}; 0 where nobody sits there")
+        for k in range(SEATS)
+        for name, what in (
+            ("known", "known to all to be in the hand of"),
+            ("thrown", "discarded in this hand by"),
+            ("refused", "upcards passed over by"),
+        )
+    ),
+)
+
+_TABLE_SCALARS: tuple[Part, ...] = (
+    *((name.replace("_opponent", "_next"), scale, what.replace("the opponent", "the next in turn"))
+      for name, scale, what in _SCALARS),
+    ("players", 1 / 6, "players of the hand"),
+    ("penalty", 1, "1 under penalty scoring (S6)"),
+    ("points", 1, "1 under the point rules (S7)"),
+    ("knock_bonus", 1 / 50, "points for a knock, at most 63"),
+    *(
+        (f"{name}_{k}", scale, what.format(k))
+        for k in range(SEATS)
+        for name, scale, what in (
+            ("present", 1, "1 when seat {} plays the hand"),
+            ("mover", 1, "1 when the decision is that of seat {}"),
+            ("dealer", 1, "1 when seat {} is the dealer"),
+            ("first", 1, "1 when seat {} had the first turn of this hand"),
+            ("cards", 1 / 10, "cards that seat {} holds"),
+            ("score", 1 / 100, "points of seat {} in the game so far, -127 to 127"),
+        )
+    ),
+)  # fmt: skip
+
 _N_PLANES = len(_PLANES)
+_N_TABLE_PLANES = len(_TABLE_PLANES)
 _N_FEATURES = len(_CARD_FEATURES)
 _N_SCALARS = len(_SCALARS)
 _THROWN_PLANE = 10
@@ -139,6 +190,7 @@ _HISTORY_SUIT = 2 * _RANKS + 2 * _TURNS
 _EIGHTS = np.array([[n >> i & 1 for i in range(8)] for n in range(256)], dtype=np.int8)
 _SPREAD8 = _EIGHTS.view(np.int64)[:, 0].copy()
 """Eight bits as eight int8 of 0 or 1, to be stored at once. Shape (256,)."""
+_PENALTY, _POINTS = (SCORINGS.index(s) for s in ("penalty", "points"))
 _SUIT = np.arange(64, dtype=np.int64) // _RANKS
 """Suit of each card. Shape (64,)."""
 _BLOCK = _SUIT * _RANKS
@@ -388,11 +440,54 @@ def _history(v, rules, out):
 
 
 @kernel
+def _mark(cards, plane, out):
+    """Write a mask of cards to a plane of table-v1 that holds zeros."""
+    rest = np.int64(cards)
+    while rest != 0:
+        card = lowest(rest)
+        rest &= rest - 1
+        out[card + _BLOCK[card] * (_N_TABLE_PLANES - 1) + 13 * plane] = 1
+
+
+@kernel
+def _table(v, rules, out):
+    """Write table-v1."""
+    at = _SUITS * 13 * _N_TABLE_PLANES
+    for i in range(at):
+        out[i] = 0
+    top = BIT[v["top"]] if v["n_pile"] > 0 else 0
+    _mark(v["hand"], 0, out)
+    _mark(top, 1, out)
+    _mark(v["in_pile"] & ~top, 2, out)
+    _mark(v["unseen"], 3, out)
+    _mark(BIT[v["drawn"]] if v["drawn"] != NO_CARD else 0, 4, out)
+    _mark(v["knocks"], 5, out)
+    for k in range(SEATS):
+        _mark(v["known"][k], 6 + 3 * k, out)
+        _mark(v["thrown"][k], 7 + 3 * k, out)
+        _mark(v["refused"][k], 8 + 3 * k, out)
+    _scalars(v, rules, _deadwood(v, rules), out, at)
+    at += _N_SCALARS
+    out[at] = v["players"]
+    out[at + 1] = rules["scoring"] == _PENALTY
+    out[at + 2] = rules["scoring"] == _POINTS
+    out[at + 3] = min(rules["knock_bonus"], 63)
+    for k in range(SEATS):
+        out[at + 4] = k < v["players"]
+        out[at + 5] = v["mover"] == k and v["phase"] != OVER_PHASE
+        out[at + 6] = v["dealer"] == k
+        out[at + 7] = v["turn"] > 0 and v["first"] == k
+        out[at + 8] = v["cards"][k]
+        out[at + 9] = min(max(np.int64(v["scores"][k]), -127), 127)
+        at += 6
+
+
+@kernel
 def encode(view, rules, code, out):
     """Write the encoding with this ``code`` of what one seat may know.
 
     Args:
-        view: A VIEW record of two players, on turn or off.
+        view: A VIEW record, on turn or off; of two players, but for table-v1.
         rules: A RULES record.
         code: `Encoding.code` of one of `ENCODINGS`.
         out: int8, shape (`Encoding.size`,), contiguous, written in full.
@@ -401,8 +496,10 @@ def encode(view, rules, code, out):
         _planes(view, rules, out)
     elif code == 1:
         _features(view, rules, out)
-    else:
+    elif code == 2:
         _history(view, rules, out)
+    else:
+        _table(view, rules, out)
 
 
 # --- The registry ------------------------------------------------------------------------------------
@@ -447,6 +544,8 @@ class Encoding:
     """Length of each of the four suit blocks that the vector begins with."""
     layout: tuple[Block, ...]
     """Every value of the vector belongs to just one block."""
+    most_players: int = 2
+    """How many players of a hand it has room for."""
 
     @cached_property
     def size(self) -> int:
@@ -529,9 +628,15 @@ def _encodings() -> dict[str, Encoding]:
             _HISTORY_SUIT,
             _history_blocks(),
         ),
+        (
+            "table-v1",
+            "What the viewer sees at a table of two to six. Seats are relative: 0 the viewer, 1 the next in turn.",
+            _N_TABLE_PLANES * _RANKS,
+            _plane_blocks(_TABLE_PLANES) + _scalar_blocks(_SUITS * _N_TABLE_PLANES * _RANKS, _TABLE_SCALARS),
+        ),
     )
     return {
-        name: Encoding(name, code, summary, suit_size, tuple(layout))
+        name: Encoding(name, code, summary, suit_size, tuple(layout), SEATS if name == "table-v1" else 2)
         for code, (name, summary, suit_size, layout) in enumerate(made)
     }
 
@@ -547,6 +652,18 @@ def encoding(name: str) -> Encoding:
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(ENCODINGS)}"
         raise ValueError(f"there is no encoding {name!r}: {hint}")
     return ENCODINGS[name]
+
+
+def encoding_for(players: int, name: str | None = None) -> Encoding:
+    """Return the encoding called ``name`` for hands of so many players; by default planes-v1 for two, else table-v1.
+
+    Raises:
+        ValueError: when there is no such encoding, or it has no room for them.
+    """
+    found = encoding(name or ("planes-v1" if players == 2 else "table-v1"))
+    if players > found.most_players:
+        raise ValueError(f"encoding {found.name} is for two players, not {players}: use table-v1")
+    return found
 
 
 # --- The page ----------------------------------------------------------------------------------------
@@ -576,7 +693,8 @@ hand = planes["hand"].of(out)  # (4, 13): suit, rank
   first suit block**; the same plane of the next suit is `suit_size` further.
 - "Now" means the viewer's knowledge at this moment, on turn or off; off turn `to_act`, `can_knock`,
   `can_big_gin` and `knocks` are 0.
-- Seats are the viewer and the opponent, never numbers. These encodings are for two players.
+- Seats are the viewer and the opponent, never numbers. These encodings are for hands of two players (those of
+  three-handed play and of partners included); `table-v1` is for two to six at one table.
 - Values are whole numbers in the unit given; times the scale they lie about in [-1, 1].
 - After a knock both hands lie on the table, and `known_opponent` shows the opponent's.
 """

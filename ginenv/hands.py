@@ -5,7 +5,7 @@ The kernels behind them (`ginenv.melds`, `ginenv.scoring`) take masks and check 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,8 +25,8 @@ from ginenv.melds import MAX_HAND, MAX_MELDS
 from ginenv.melds import arrange as best_melds
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.scoring import settle_hands
-from ginenv.state import Kind
+from ginenv.scoring import settle_hands, settle_table
+from ginenv.state import SEATS, Kind
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 KINDS: dict[Kind, str] = {kind: kind.name.lower() for kind in Kind if kind != Kind.NONE}
@@ -91,10 +91,37 @@ class Settlement:
 
 @dataclass(frozen=True)
 class HandResult(Settlement):
-    """The `Settlement` of a hand played at a table, with the seats."""
+    """The `Settlement` of a hand of two played at a table, with the seats."""
 
     knocker_seat: int | None = None
     winner_seat: int | None = None
+    defender_seat: int | None = None
+
+
+class SeatResult(NamedTuple):
+    """What a hand that has ended came to for one seat."""
+
+    points: int
+    """Penalties are negative; doubling included."""
+    deadwood: int
+    """After layoffs."""
+    melds: tuple[str, ...]
+    layoffs: tuple[Layoff, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """What a hand came to that was scored for all at one table (S6, S7)."""
+
+    kind: str
+    """``knock``, ``gin``, ``big_gin`` or ``undercut``; a dead hand is a `HandResult`."""
+    knocker_seat: int
+    winner_seat: int
+    seats: tuple[SeatResult, ...]
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"seat {k} {s.points:+d} ({s.deadwood} deadwood)" for k, s in enumerate(self.seats))
+        return f"{self.kind.replace('_', ' ')} by seat {self.knocker_seat}, seat {self.winner_seat} wins: {counts}"
 
 
 def arrange(cards: CardsLike, rules: str | Rules = "modern") -> Arrangement:
@@ -141,6 +168,8 @@ def settle(
         ValueError: when hands, melds or upcard cannot be, or the knock is above the limit.
     """
     r = rules_of(rules)
+    if r.scoring != "gin":
+        raise ValueError(f"settle is for two and scoring='gin': with {r.scoring!r} use settle_all")
     own, other = _checked(knocker, r, "the knocker: "), _checked(defender, r, "the defender: ")
     if own & other:
         raise ValueError(f"{cards_text(own & other)} cannot be in both hands")
@@ -211,6 +240,69 @@ def _layoffs_wild(knocker: int, defender: int, rules: Rules) -> tuple[Layoff, ..
     return tuple(
         Layoff(cards_text(int(cards)), cards_text(int(meld))) for cards, meld in zip(laid, melds, strict=True) if cards
     )
+
+
+def settle_all(
+    hands: Sequence[CardsLike],
+    knocker: int,
+    rules: str | Rules = "point_rules",
+    melds: Iterable[CardsLike] | None = None,
+) -> TableResult:
+    """Settle a knock among all at one table by their hands (H13, S6, S7).
+
+    Args:
+        hands: One for each seat in turn, the knocker's after the discard.
+        knocker: The knocker's seat.
+        rules: A preset's name or `Rules`; players and cards each follow the hands where the rules allow it.
+        melds: The melds that the knocker lays down, where they are not the best ones.
+
+    Raises:
+        ValueError: when hands or melds cannot be, or the knock is above the limit.
+    """
+    r = rules_of(rules)
+    if r.scoring == "gin":
+        raise ValueError("settle_all is for scoring='penalty' or 'points': use settle")
+    if len(hands) != r.players:
+        r = r.but(players=len(hands))
+    if knocker not in range(r.players):
+        raise ValueError(f"knocker {knocker}: the seats are 0 to {r.players - 1}")
+    masks = [_checked(hand, r, f"seat {seat}: ") for seat, hand in enumerate(hands)]
+    for seat, mask in enumerate(masks):
+        wanted = r.cards_dealt + (seat == knocker and r.big_gin and count(mask) > r.cards_dealt)
+        if count(mask) != wanted:
+            raise ValueError(f"seat {seat} holds {count(mask)} cards: it must be {wanted}")
+        for other in range(seat):
+            if mask & masks[other]:
+                raise ValueError(f"{cards_text(mask & masks[other])} cannot be in two hands")
+    chosen = np.zeros(MAX_MELDS, np.int64)
+    if melds is None:
+        best_melds(masks[knocker], r.deck, r.longest_meld, chosen)
+    else:
+        checked = _checked_melds(melds, masks[knocker], r)
+        chosen[: len(checked)] = checked
+    loose = total(masks[knocker] & ~_union(chosen))
+    if loose > (0 if count(masks[knocker]) > r.cards_dealt else r.knock_limit):
+        raise ValueError(f"the knocker cannot knock with {loose} deadwood: the limit is {r.knock_limit}")
+    return table_settlement(masks, knocker, r, chosen)
+
+
+def table_settlement(
+    hands: Sequence[int], knocker: int, rules: Rules, melds: np.ndarray, multiplier: int = 1
+) -> TableResult:
+    """Settle hands (masks, by seat) that are known to be sound; see `settle_all` and `settlement`."""
+    melds = melds.copy()
+    held = np.zeros(SEATS, np.int64)
+    held[: len(hands)] = hands
+    deadwoods, points = np.zeros(SEATS, np.uint8), np.zeros(SEATS, np.int16)
+    kind, winner, laid = settle_table(held, knocker, rules.deck, rules.record, multiplier, melds, deadwoods, points)
+    own = [int(m) for m in melds if m]
+    seats = []
+    for seat, hand in enumerate(hands):
+        off = int(laid) & hand
+        shown = _texts(melds) if seat == knocker else arrange(hand & ~off, rules).melds
+        layoffs = layoffs_of(own, off, rules.longest_meld)
+        seats.append(SeatResult(int(points[seat]), int(deadwoods[seat]), shown, layoffs))
+    return TableResult(KINDS[Kind(kind)], knocker, int(winner), tuple(seats))
 
 
 def is_meld(cards: int, longest: int = 13) -> bool:

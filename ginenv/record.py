@@ -16,12 +16,16 @@ A record looks like this; ``#`` begins a comment, blank lines do not matter::
     0: take 7H, discard QD                the card drawn may be left out: draw, take
     new stock: 8D 2C …                    where the discards were shuffled (H12); left out, the seed says which
     1: draw KD, knock 9S
-    result: knock, 1 scores 15, 6 against 21
+    result: knock, 1 scores 15, 6 against 21         scored for all (S6, S7): knock, 1 wins, deadwood 21 6 30
     melds 1: 4C 4D 4H, 7S 8S 9S           what lies on the table after a knock
     melds 0: AS 2S 3S
     layoffs 0: TS on 7S 8S 9S
+    points: -15 10 -24                    by seat, where all are scored (S6, S7)
     score: 0 15                           of the game, by seat (Hollywood: of column 1, 2 and 3)
     game: 0 wins, 273 to 25               when the game is over, with all bonuses
+
+Where two of three or four play a hand (V5, V6), the numbers are the players'; only the two have cards. Partners' hands
+of a round stand one after the other, and the score changes after the second.
 
 Everything from ``result`` down may be left out; what is there is checked. A hand may stop anywhere.
 """
@@ -36,7 +40,7 @@ from typing import Any, NamedTuple
 
 from ginenv.actions import action_number, action_text
 from ginenv.cards import BIT, NO_CARD, card, card_list, card_text, cards_text
-from ginenv.hands import HandResult
+from ginenv.hands import HandResult, TableResult
 from ginenv.rng import checked_seed
 from ginenv.rules import PRESETS, Rules
 from ginenv.rules import rules as rules_of
@@ -82,10 +86,12 @@ class Hand:
     deck: tuple[int, ...]
     """All cards as they were dealt, the non-dealer's first one first."""
     plays: tuple[Play, ...] = ()
-    result: HandResult | None = None
+    result: HandResult | TableResult | None = None
     """None while the hand is being played."""
     scores: tuple[int, ...] = ()
     """Scores of the game after this hand, by seat; in Hollywood column after column."""
+    seats: tuple[int, ...] = (0, 1)
+    """Who plays the hand, in turn: the players' numbers, those of the seats but for V5 and V6."""
     stocks: tuple[NewStock, ...] = ()
     """The stocks made of discards (H12)."""
 
@@ -102,6 +108,8 @@ class ParsedHand:
     """Line and cards of each new stock (H12), by how many plays came before it."""
     claims: list[tuple[int, str, str]] = field(default_factory=list)
     """Line, key and text of each statement about the outcome."""
+    seats: tuple[int, ...] = ()
+    """Whose cards are listed."""
 
 
 @dataclass
@@ -162,19 +170,32 @@ def rules_text(rules: Rules) -> str:
     base = PRESETS.get(rules.name, PRESETS["modern"])
     before = base.as_dict()
     changes = {k: v for k, v in rules.as_dict().items() if v != before[k]}
+    if "players" in changes:  # the cards each would follow
+        changes["cards_dealt"] = rules.cards_dealt
     return " ".join([base.name, *(f"{name}={value}" for name, value in changes.items())])
 
 
-def outcome(result: HandResult, scores: Sequence[int]) -> dict[str, str]:
+def outcome(result: HandResult | TableResult, scores: Sequence[int]) -> dict[str, str]:
     """Return what a record says about a hand that has ended: text by key, in order."""
     said = {"result": "dead"}
-    if result.kind != "dead":
-        assert result.knocker_seat is not None
+    if isinstance(result, TableResult):
+        left = " ".join(str(seat.deadwood) for seat in result.seats)
+        kind, knocker = result.kind.replace("_", " "), result.knocker_seat
+        said["result"] = f"{kind}, {result.winner_seat} wins, deadwood {left}"
+        turns = [(knocker + k) % len(result.seats) for k in range(len(result.seats))]
+        for place in turns:
+            said[f"melds {place}"] = ", ".join(result.seats[place].melds) or "none"
+        for place in turns:
+            if result.seats[place].layoffs:
+                said[f"layoffs {place}"] = ", ".join(map(str, result.seats[place].layoffs))
+        said["points"] = " ".join(str(seat.points) for seat in result.seats)
+    elif result.kind != "dead":
+        assert result.knocker_seat is not None and result.defender_seat is not None
         said["result"] = (
             f"{result.kind.replace('_', ' ')}, {result.winner_seat} scores {result.points}, "
             f"{result.knocker_deadwood} against {result.defender_deadwood}"
         )
-        defender = 1 - result.knocker_seat
+        defender = result.defender_seat
         said[f"melds {result.knocker_seat}"] = ", ".join(result.knocker_melds) or "none"
         said[f"melds {defender}"] = ", ".join(result.defender_melds) or "none"
         if result.layoffs:
@@ -184,10 +205,10 @@ def outcome(result: HandResult, scores: Sequence[int]) -> dict[str, str]:
 
 
 def _deal_lines(rules: Rules, hand: Hand) -> list[str]:
-    players, dealt = rules.players, rules.players * rules.cards_dealt
+    players, dealt = len(hand.seats), len(hand.seats) * rules.cards_dealt
     lines = []
-    for seat in range(players):
-        first = (seat - hand.dealer - 1) % players
+    for seat in sorted(hand.seats):
+        first = (hand.seats.index(seat) - hand.seats.index(hand.dealer) - 1) % players
         lines.append(f"cards {seat}: {cards_text(hand.deck[first:dealt:players])}")
     lines.append(f"upcard: {card_text(hand.deck[dealt])}")
     lines.append(f"stock: {cards_text(hand.deck[dealt + 1 :])}")
@@ -278,12 +299,12 @@ def _read_hand(record: Record, deal: _Deal, line: int, key: str, value: str) -> 
         if len(hand.plays) in hand.stocks:
             raise ValueError("new stock: given already")
         hand.stocks[len(hand.plays)] = (line, card_list(value))
-    elif word in ("melds", "layoffs") or key in ("result", "score", "game"):
+    elif word in ("melds", "layoffs") or key in ("result", "points", "score", "game"):
         hand.claims.append((line, key, value))
     else:
         raise ValueError(
             f"there is no {key!r} in a hand: there are dealer, cards, deck, upcard, stock, a seat's "
-            "number, new stock, result, melds, layoffs, score, game"
+            "number, new stock, result, melds, layoffs, points, score, game"
         )
 
 
@@ -361,16 +382,25 @@ class _Deal:
         deck_cards = card_list(rules.deck)
         deck = self.parts.get("deck")
         if deck is None:
-            hands = [f"cards {seat}" for seat in range(rules.players)]
+            seats = list(range(rules.players))
+            if rules.hand_players < rules.players:  # two of them play this hand
+                seats = [seat for seat in seats if f"cards {seat}" in self.parts]
+                if len(seats) != rules.hand_players:
+                    raise RecordError(self.line, f"{len(seats)} of the players have cards: two play a hand")
+            hands = [f"cards {seat}" for seat in seats]
             missing = [key for key in (*hands, "upcard", "stock") if key not in self.parts]
             if missing:
                 raise RecordError(self.line, f"the hand has no {missing[0]!r} line")
             if hand.dealer is None:
                 raise RecordError(self.line, "the hand has no dealer")
+            if hand.dealer not in seats:
+                raise RecordError(self.line, f"the dealer {hand.dealer} does not play this hand")
             # One card at a time, the seat after the dealer first (H1).
-            order = [self.parts[hands[(hand.dealer + 1 + i) % rules.players]] for i in range(rules.players)]
+            first = seats.index(hand.dealer) + 1
+            order = [self.parts[hands[(first + i) % len(hands)]] for i in range(len(hands))]
             deck = [c for round_ in zip(*order, strict=True) for c in round_]
             deck += self.parts["upcard"] + self.parts["stock"]
+            hand.seats = tuple(seats)
         rest = [c for c in deck_cards if c not in deck]
         if rest and not self.open_end:
             raise RecordError(self.line, f"{cards_text(rest)} nowhere: list the whole stock, or end it with ...")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ginenv.cards import JOKER, NO_CARD, RANKS, SUITS, card_list, card_text, cards_text, count
-from ginenv.hands import Settlement, arrange, settlement
+from ginenv.hands import Settlement, TableResult, arrange, settlement, table_settlement
 from ginenv.lay import table_melds
 from ginenv.ledger import COLUMNS
 from ginenv.melds import MAX_MELDS
@@ -48,7 +48,9 @@ def _by_column(values: np.ndarray, rules: Rules, seat: int) -> str:
     return "/".join(str(int(values[place])) for place in places)
 
 
-def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -> tuple[list[_Row], Settlement | None]:
+def _rows(
+    view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]
+) -> tuple[list[_Row], Settlement | TableResult | None]:
     """Return each seat's row, the viewer's first, and the settlement after a knock."""
     players = int(view["players"])
     names = list(names) or ["you", *(f"opponent {k}" if players > 2 else "opponent" for k in range(1, players))]
@@ -58,10 +60,16 @@ def _rows(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str]) -
     ]
     knocker = int(view["knocker"])
     by_hand = rules.settle_by_hand or rules.open_table
-    if knocker != NO_SEAT and int(view["kind"]) and not by_hand:  # both hands lie on the table
+    if knocker != NO_SEAT and int(view["kind"]) and not by_hand:  # all hands lie on the table
         hands = [int(view["known"][k]) for k in range(players)]
-        defender = 1 - knocker
         none = np.zeros(MAX_MELDS, np.int64)
+        if rules.scoring != "gin":
+            table = table_settlement(hands, knocker, rules, none, int(view["multiplier"]))
+            for row, hand, seat in zip(rows, hands, table.seats, strict=True):
+                laid = " ".join(layoff.cards for layoff in seat.layoffs)
+                _lay_out(row, hand, seat.melds, laid, seat.deadwood)
+            return rows, table
+        defender = 1 - knocker
         result = settlement(hands[knocker], hands[defender], rules, none, int(view["multiplier"]))
         _lay_out(rows[knocker], hands[knocker], result.knocker_melds, "", result.knocker_deadwood)
         laid = " ".join(layoff.cards for layoff in result.layoffs)
@@ -86,11 +94,15 @@ def _lay_out(row: _Row, hand: int, melds: Sequence[str], laid: str, deadwood: in
     row.loose = cards_text(loose)
 
 
-def _status(view: Any, rows: list[_Row], result: Settlement | None) -> str:
+def _status(view: Any, rows: list[_Row], result: Settlement | TableResult | None) -> str:
     """Return in one sentence what happens at the table."""
     kind = Kind(int(view["kind"]))
     if kind == Kind.DEAD:
         return "dead hand, nobody scores"
+    if isinstance(result, TableResult):
+        verb = "wins" if result.winner_seat or rows[0].name != "you" else "win"
+        points = ", ".join(f"{row.name} {seat.points:+d}" for row, seat in zip(rows, result.seats, strict=True))
+        return f"{kind.name.lower().replace('_', ' ')}, {rows[result.winner_seat].name} {verb}: {points}"
     if result is not None:
         knocker = int(view["knocker"])
         winner = rows[knocker if result.winner == "knocker" else 1 - knocker].name
@@ -242,7 +254,9 @@ def _draw_row(shapes: list[tuple[Any, ...]], row: _Row, y: int, drawn: int) -> N
         x += _STEP
 
 
-def _draw_middle(shapes: list[tuple[Any, ...]], view: Any, rows: list[_Row], result: Settlement | None, y: int) -> None:
+def _draw_middle(
+    shapes: list[tuple[Any, ...]], view: Any, rows: list[_Row], result: Settlement | TableResult | None, y: int
+) -> None:
     """Draw stock, discard pile and what happens."""
     shapes.append(("rect", 0, y, WIDTH, _MIDDLE_H - 10, _DARK))
     top = y + 16
@@ -268,7 +282,7 @@ def _draw_middle(shapes: list[tuple[Any, ...]], view: Any, rows: list[_Row], res
         shapes.append(("text", x, top + down, scale, colour, text))
     where = f"hand {_hand_number(view)}, turn {int(view['turn'])}"
     shapes.append(("text", x, top + 46, 1, _PALE, where))
-    if result is not None and result.layoffs:
+    if isinstance(result, Settlement) and result.layoffs:
         laid = "laid off: " + ", ".join(map(str, result.layoffs))
         shapes.append(("text", x, top + 60, 1, _BLUE, laid))
 

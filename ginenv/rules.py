@@ -19,6 +19,8 @@ from ginenv.cards import JOKERS, count, deck_mask
 
 SHUTOUTS = ("none", "double", "add")
 DEALERS = ("loser", "winner", "alternate")
+SCORINGS = ("gin", "penalty", "points")
+SEATINGS = ("table", "three_handed", "partners")
 FIRST_DEALERS = ("random", "low", "high")
 MORE_ACTIONS = ("jokers", "open_table", "settle_by_hand", "illegal_knocks")
 """Options that bring actions of their own."""
@@ -32,6 +34,8 @@ RULES = np.dtype(
             (name, np.int32)
             for name in [
                 "players",
+                "people",
+                "seating",
                 "ranks",
                 "suits",
                 "cards_dealt",
@@ -42,6 +46,8 @@ RULES = np.dtype(
                 "undercut_ties",
                 "big_gin",
                 "big_gin_bonus",
+                "scoring",
+                "knock_bonus",
                 "oklahoma",
                 "ace_means_gin",
                 "spades_double",
@@ -70,9 +76,19 @@ RULES = np.dtype(
     ],
     align=True,
 )
-"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer`` and ``first_dealer``
-are indices of `SHUTOUTS`, `DEALERS` and `FIRST_DEALERS`; a target or number of hands that is not set is 0;
-``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`)."""
+"""What kernels see of the rules, one record. Booleans are 0 or 1; ``shutout``, ``next_dealer``, ``scoring``,
+``seating`` and ``first_dealer`` are indices of `CHOICES`; a target or number of hands that is not set is 0;
+``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`). ``players``
+play one hand, ``people`` the game: these are more under V5 and V6."""
+
+CHOICES = {
+    "shutout": SHUTOUTS,
+    "next_dealer": DEALERS,
+    "scoring": SCORINGS,
+    "seating": SEATINGS,
+    "first_dealer": FIRST_DEALERS,
+}
+"""What fields with a choice of words may be, in the order of their indices."""
 
 
 def _rule(default: Any, ids: str, what: str) -> Any:
@@ -88,7 +104,10 @@ class Rules:
     """
 
     name: str = _rule("modern", "", "name of the preset these rules began as")
-    players: int = _rule(2, "H1", "players at the table")
+    players: int = _rule(2, "H1 H13", "players of the game, 2 to 6")
+    seating: Literal["table", "three_handed", "partners"] = _rule(
+        "table", "V5 V6 V7", "all at one table; or hands of two: one of three sits out, or two against two"
+    )
     ranks: int = _rule(13, "C1", "ranks in the deck, from the ace up")
     suits: int = _rule(4, "C1", "suits in the deck")
     jokers: bool = _rule(False, "C8", "two jokers in the deck, wild in melds, 20 points as deadwood")
@@ -100,6 +119,10 @@ class Rules:
     undercut_ties: bool = _rule(True, "S2", "equal deadwood is an undercut")
     big_gin: bool = _rule(False, "H8 V4", "eleven melded cards may be declared without a discard")
     big_gin_bonus: int = _rule(31, "S4", "points for big gin")
+    scoring: Literal["gin", "penalty", "points"] = _rule(
+        "gin", "S1 S6 S7", "the winner scores; or penalties for the losers; or the point rules' both"
+    )
+    knock_bonus: int = _rule(0, "S7", "points for a knock, under the point rules")
     oklahoma: bool = _rule(False, "V1", "the first upcard's value is the knock limit")
     ace_means_gin: bool = _rule(False, "V1", "Oklahoma: with an ace upcard only gin ends the hand")
     spades_double: bool = _rule(False, "V1", "Oklahoma: a spade upcard doubles what the hand scores")
@@ -129,7 +152,7 @@ class Rules:
         for spec in dataclasses.fields(self):
             _check_type(spec.name, getattr(self, spec.name), str(spec.type))
         for name, low, high in (
-            ("players", 2, 2),
+            ("players", 2, 6),
             ("ranks", 3, 13),
             ("suits", 1, 4),
             ("cards_dealt", 1, 10),
@@ -138,6 +161,7 @@ class Rules:
             ("gin_bonus", 0, 1000),
             ("undercut_bonus", 0, 1000),
             ("big_gin_bonus", 0, 1000),
+            ("knock_bonus", 0, 1000),
             ("dead_stock", 0, 50),
             ("reshuffles", 0, 1000),
             ("turn_limit", 1, 10_000),
@@ -150,17 +174,56 @@ class Rules:
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                wanted = str(low) if low == high else f"{low} to {high}"
-                raise ValueError(f"rules: {name}={value} is out of range: {wanted} is possible")
+                raise ValueError(f"rules: {name}={value} is out of range: {low} to {high} is possible")
+        self._check_players()
         self._check_sense()
 
+    @property
+    def hand_players(self) -> int:
+        """How many play one hand: two where they sit three-handed or as partners (V5, V6), else all."""
+        return self.players if self.seating == "table" else 2
+
+    @property
+    def for_two(self) -> bool:
+        """Whether these are rules for two, scored as gin is: what matches and most agents are made for."""
+        return self.players == 2 and self.scoring == "gin"
+
+    def _check_players(self) -> None:
+        wanted = {"three_handed": 3, "partners": 4}.get(self.seating, self.players)
+        if self.players != wanted:
+            raise ValueError(f"rules: seating={self.seating!r} is for {wanted} players, not {self.players}")
+        if self.seating != "table" and self.scoring != "gin":
+            raise ValueError(f"rules: seating={self.seating!r} plays hands of two, which scoring='gin' scores")
+        if self.hand_players > 2 and self.scoring == "gin":
+            raise ValueError(
+                f"rules: scoring='gin' is between two: {self.players} players at one table need 'penalty' or 'points'"
+            )
+        if self.scoring != "gin" and (self.box_bonus or self.game_bonus or self.shutout != "none"):
+            raise ValueError(
+                f"rules: scoring={self.scoring!r} has no boxes and no bonuses for the game: "
+                "set box_bonus=0, game_bonus=0 and shutout='none'"
+            )
+        if not self.for_two and (self.more_actions or self.hollywood):
+            option = self.more_actions or "hollywood"
+            raise ValueError(f"rules: {option} is for two players and scoring='gin'")
+        if self.knock_bonus and self.scoring != "points":
+            raise ValueError("rules: knock_bonus belongs to scoring='points'")
+        if self.seating == "partners" and self.hands is not None and self.hands % 2:
+            raise ValueError(f"rules: partners play two hands a round, so hands={self.hands} should be even")
+        stock = self.ranks * self.suits - self.players * self.cards_dealt - 1 - self.dead_stock
+        if self.hand_players > 2 and 0 < stock < self.players:
+            raise ValueError(
+                f"rules: {self.players} hands of {self.cards_dealt} leave {stock} cards to draw: "
+                f"deal fewer, so that each of the {self.players} players can draw once"
+            )
+
     def _check_sense(self) -> None:
-        deck, needed = count(self.deck), self.players * self.cards_dealt + 1 + self.dead_stock
+        deck, needed = count(self.deck), self.hand_players * self.cards_dealt + 1 + self.dead_stock
         if deck <= needed:
             raise ValueError(
                 f"rules: a deck of {self.ranks} ranks × {self.suits} suits{' and two jokers' * self.jokers} = {deck} "
                 "cards is too small: "
-                f"{self.players} hands of {self.cards_dealt}, the upcard and a stock of more than "
+                f"{self.hand_players} hands of {self.cards_dealt}, the upcard and a stock of more than "
                 f"{self.dead_stock} need {needed + 1}"
             )
         if (self.target is None) == (self.hands is None):
@@ -234,12 +297,12 @@ class Rules:
                 row[name] = self.more_actions != ""
             elif name == "deck":
                 row[name] = self.deck
-            elif name == "shutout":
-                row[name] = SHUTOUTS.index(self.shutout)
-            elif name == "next_dealer":
-                row[name] = DEALERS.index(self.next_dealer)
-            elif name == "first_dealer":
-                row[name] = FIRST_DEALERS.index(self.first_dealer)
+            elif name == "players":
+                row[name] = self.hand_players
+            elif name == "people":
+                row[name] = self.players
+            elif name in CHOICES:
+                row[name] = CHOICES[name].index(getattr(self, name))
             elif name == "reshuffles":
                 row[name] = NO_END if self.reshuffles is None else self.reshuffles
             else:
@@ -258,14 +321,34 @@ class Rules:
         return {spec.name: getattr(self, spec.name) for spec in dataclasses.fields(self)}
 
     def but(self, **changes: Any) -> Rules:
-        """Return these rules with ``changes``. Raises ValueError for an unknown field or a senseless value."""
+        """Return these rules with ``changes``; with another number of players the cards each follow (`cards_each`),
+        unless they are given too or were not the usual ones.
+
+        Raises:
+            ValueError: for an unknown field or a senseless value.
+        """
         known = [spec.name for spec in dataclasses.fields(self)]
         for name in changes:
             if name not in known:
                 close = get_close_matches(name, known, n=1)
                 hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
                 raise ValueError(f"rules: there is no field {name!r}: {hint}")
+        if "players" in changes and "cards_dealt" not in changes:
+            before = (self.players, self.seating, self.scoring)
+            after = tuple(changes.get(n, v) for n, v in zip(("players", "seating", "scoring"), before, strict=True))
+            if self.cards_dealt == cards_each(*before):
+                changes["cards_dealt"] = cards_each(*after)
         return dataclasses.replace(self, **changes)
+
+
+def cards_each(players: int, seating: str = "table", scoring: str = "gin") -> int:
+    """Return how many cards each of so many players is dealt (H13): 10 for two, 7 for three or four, 6 for five or six.
+
+    Three under penalty scoring get 10, as document 003 has it.
+    """
+    if seating != "table" or players == 2 or (players == 3 and scoring == "penalty"):
+        return 10
+    return 7 if players in (3, 4) else 6
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:
@@ -276,12 +359,8 @@ def _check_type(name: str, value: Any, kind: str) -> None:
         good, wanted = isinstance(value, bool), "True or False"
     elif kind.startswith("int"):
         good, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
-    elif name == "shutout":
-        good, wanted = value in SHUTOUTS, "one of " + ", ".join(SHUTOUTS)
-    elif name == "next_dealer":
-        good, wanted = value in DEALERS, "one of " + ", ".join(DEALERS)
-    elif name == "first_dealer":
-        good, wanted = value in FIRST_DEALERS, "one of " + ", ".join(FIRST_DEALERS)
+    elif name in CHOICES:
+        good, wanted = value in CHOICES[name], "one of " + ", ".join(CHOICES[name])
     else:
         good, wanted = isinstance(value, str), "a text"
     if not good:
@@ -304,6 +383,16 @@ PRESETS: dict[str, Rules] = {
     "hollywood": Rules(name="hollywood", hollywood=True),
     "straight": Rules(name="straight", straight=True, knock_limit=0),
     "big_gin": Rules(name="big_gin", big_gin=True),
+    "point_rules": Rules(
+        name="point_rules", players=3, cards_dealt=7, scoring="points", undercut_bonus=20, knock_bonus=10,
+        target=None, hands=10, box_bonus=0, game_bonus=0, shutout="none", next_dealer="alternate",
+    ),
+    "penalty": Rules(
+        name="penalty", players=4, cards_dealt=7, scoring="penalty", knock_limit=9, undercut_ties=False,
+        dead_stock=0, reshuffles=None, box_bonus=0, game_bonus=0, shutout="none", next_dealer="alternate",
+    ),
+    "three_handed": Rules(name="three_handed", players=3, seating="three_handed"),
+    "partners": Rules(name="partners", players=4, seating="partners"),
     "open_table": Rules(
         name="open_table", open_table=True, rummy_doubles=True, gin_bonus=0, undercut_bonus=10, dead_stock=0,
         reshuffles=1, turn_limit=200, box_bonus=0, game_bonus=0, shutout="none", first_dealer="high",
@@ -316,9 +405,10 @@ PRESETS: dict[str, Rules] = {
         box_bonus=0, game_bonus=0, shutout="none",
     ),
 }  # fmt: skip
-"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight and big_gin are document 001's, denexa
-is 000's second article, palace 004's first half and open_table its second; eaai is the EAAI-21 challenge's Java
-framework, openspiel what OpenSpiel's gin_rummy plays by default (for differential tests)."""
+"""Rules by name. Their sources: modern, historic, oklahoma, hollywood, straight, big_gin, three_handed and partners are
+document 001's, denexa is 000's second article and point_rules its first, penalty is 003, palace 004's first half and
+open_table its second; eaai is the EAAI-21 challenge's Java framework, openspiel what OpenSpiel's gin_rummy plays by
+default (for differential tests)."""
 
 
 def rules(preset: str | Rules = "modern", **changes: Any) -> Rules:

@@ -1,4 +1,4 @@
-"""One hand's result: settlement of a knock and its points (S1-S5). Kernels write the result fields of a STATE."""
+"""One hand's result: settlement of a knock and its points (S1-S7). Kernels write the result fields of a STATE."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import numpy as np
 from ginenv.cards import count, total
 from ginenv.jit import kernel
 from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, defend_table, is_set
+from ginenv.rules import SCORINGS
 from ginenv.state import NO_SEAT, Kind
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 _KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD, _OUT = (
     int(k) for k in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT, Kind.DEAD, Kind.OUT)
 )
+
+_GIN_SCORING, _PENALTY = (SCORINGS.index(s) for s in ("gin", "penalty"))
 
 
 @kernel
@@ -76,10 +79,90 @@ def settle_hands(knocker, defender, deck, rules, melds):
 
 
 @kernel
+def settle_table(hands, knocker, deck, rules, multiplier, melds, deadwoods, points):
+    """Settle a knock among all at one table (H13), under penalty scoring (S6) or the point rules (S7).
+
+    All others lay off on the knocker's melds as he laid them down, each as if alone: a card laid off by one is no
+    part of a meld for the next, while a chain of one's own is.
+
+    Args:
+        hands: int64, shape (6,), by seat; the knocker's as for `settle_hands`.
+        knocker: Seat.
+        deck: Mask of the whole deck.
+        rules: A RULES record.
+        multiplier: Of the points (V1).
+        melds: int64, shape (3,): the knocker's, as for `settle_hands`.
+        deadwoods: Written: uint8, shape (6,), after layoffs.
+        points: Written: int16, shape (6,), by seat; penalties are negative.
+
+    Returns:
+        ``(kind, winner, laid)``. Of several undercutters the one with the lowest count wins, among equals the next in
+        turn after the knocker (S7); ``laid`` is the mask of all cards laid off.
+    """
+    longest, players = rules["longest_meld"], np.int64(rules["players"])
+    if melds[0] == 0:
+        own = np.int64(arrange(hands[knocker], deck, longest, melds))
+    else:
+        own = np.int64(total(hands[knocker] & ~(melds[0] | melds[1] | melds[2])))
+    deadwoods[knocker] = own
+    all_laid = np.int64(0)
+    winner, least = np.int64(knocker), own
+    seat = np.int64(knocker)
+    for _ in range(players - 1):
+        seat = seat + 1 if seat + 1 < players else 0
+        if own == 0:  # no layoffs on gin (H9)
+            deadwoods[seat] = deadwood(hands[seat], longest)
+            continue
+        left, laid = defend(hands[seat], melds, longest)
+        deadwoods[seat] = left
+        all_laid |= laid
+        if left < least or (left == own and winner == knocker and rules["undercut_ties"] != 0):
+            winner, least = seat, np.int64(left)
+    kind = _UNDERCUT if winner != knocker else _KNOCK
+    bonus = np.int64(rules["undercut_bonus"] if winner != knocker else rules["knock_bonus"])
+    if own == 0:
+        big = count(hands[knocker]) > rules["cards_dealt"]
+        kind = _BIG_GIN if big else _GIN
+        bonus = np.int64(rules["big_gin_bonus"] if big else rules["gin_bonus"])
+    for seat in range(players):
+        points[seat] = multiplier * _table_points(rules, kind, bonus, own, least, deadwoods[seat], seat == knocker)
+    if rules["scoring"] != _PENALTY:
+        points[winner] = multiplier * bonus
+    return kind, winner, all_laid
+
+
+@kernel
+def _table_points(rules, kind, bonus, own, least, left, knocked):
+    """Return what a seat scores that is left with ``left``; ``own`` is the knocker's count, ``least`` the winner's."""
+    left = np.int64(left)
+    if rules["scoring"] == _PENALTY:
+        if kind == _UNDERCUT:
+            undercut = left < own or (left == own and rules["undercut_ties"] != 0)
+            if knocked:
+                return -left - bonus
+            return np.int64(0) if undercut else -left
+        if knocked:
+            return np.int64(0)
+        return own - left if kind == _KNOCK else -left - bonus
+    if kind == _GIN or kind == _BIG_GIN:  # noqa: SIM109 - cheaper than a tuple in a kernel
+        return -2 * left
+    return least - left
+
+
+@kernel
 def settle(s, rules, knocker):
     """Settle the hand in STATE ``s`` after ``knocker`` knocked: writes melds, laid, deadwood, points, kind and
     winner.
     """
+    if rules["scoring"] != _GIN_SCORING:
+        kind, winner, laid = settle_table(
+            s["hand"], knocker, rules["deck"], rules, s["multiplier"], s["melds"], s["deadwood"], s["points"]
+        )
+        s["laid"] = laid
+        s["knocker"] = knocker
+        s["winner"] = winner
+        s["kind"] = kind
+        return
     defender = 1 - knocker
     melds = s["melds"]
     kind, points, own, other, laid = settle_hands(s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds)

@@ -1,9 +1,10 @@
 """STATE: everything about a table in one structured record, and the numbers that name phases, actions and results.
 
 Only `ginenv.deal` and `ginenv.step` write a STATE; agents never see one (`ginenv.view`). It has room for six seats;
-two-player rules use the first two. All cards that nobody holds lie in ``order``: the stock at its low end (top at
-``n_stock - 1``), the discard pile at its high end (top at ``ORDER - n_pile``: it grows downwards). The two never
-meet, since they hold 54 cards at the most.
+two-player rules use the first two; where hands of two are played by three or four people (V5, V6) the seats from 2 up
+sit out. All cards that nobody holds lie in ``order``: the stock at its low end (top at ``n_stock - 1``), the discard
+pile at its high end (top at ``ORDER - n_pile``: it grows downwards). The two never meet, since they hold 54 cards at
+the most.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ STATE = np.dtype(
         ("throws", np.uint8, (RING,)),  # by turn: the card discarded
         # Of the game so far, without boxes and bonuses, by seat; in Hollywood by 2 * column + seat, and boxes likewise.
         ("scores", np.int32, (SEATS,)),
-        ("points", np.int16, (SEATS,)),  # scored in this hand: 2 * (1000 + 100) at the most
+        ("points", np.int16, (SEATS,)),  # scored in this hand, penalties negative: 2 * (1000 + 200) at the most
         ("deadwood", np.uint8, (SEATS,)),  # at settlement, after layoffs
         ("boxes", np.uint16, (SEATS,)),  # hands won
         ("hand_number", np.uint16),  # hands dealt before this one
@@ -71,6 +72,8 @@ STATE = np.dtype(
         ("knocker", np.uint8),
         ("winner", np.uint8),  # of the hand; NO_SEAT when nobody
         ("first_home", np.uint8),  # seat that reached the target first; NO_SEAT before
+        ("player", np.uint8, (SEATS,)),  # who sits at a seat; under V5 and V6 the seats from 2 up sit out
+        ("other_dealer", np.uint8),  # V6: seat that deals at the partners' other table
         ("wins", np.uint8, (2,)),  # Hollywood: hands won, counted to 3; so many columns take a seat's last win
     ],
     align=True,

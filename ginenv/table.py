@@ -20,8 +20,8 @@ import numpy as np
 from ginenv import render
 from ginenv.actions import IllegalAction, action_number, why_illegal
 from ginenv.cards import NO_CARD, CardsLike, card_list, card_mask, card_text, cards_text
-from ginenv.deal import cut, deal, deal_deck, new_game, shuffled_deck
-from ginenv.hands import KINDS, HandResult, arrange, layoffs_of, settlement
+from ginenv.deal import cut, deal, deal_deck, new_game, reset_game, seat_players, shuffled_deck
+from ginenv.hands import KINDS, HandResult, TableResult, arrange, layoffs_of, settlement, table_settlement
 from ginenv.lay import MELDS, table_melds
 from ginenv.ledger import COLUMNS, final_total, game_over, game_winner
 from ginenv.record import (
@@ -39,7 +39,7 @@ from ginenv.record import (
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import LAY_ON_SET, MELD, NO_SEAT, ORDER, Kind, Phase, n_actions, new_states
+from ginenv.state import LAY_ON_SET, MELD, NO_SEAT, ORDER, SEATS, Kind, Phase, n_actions, new_states
 from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look
 
@@ -71,8 +71,9 @@ class Table:
         self._rules = rules_of(rules)
         if seed is not None:
             seed = checked_seed(seed)
-        if dealer is not None and dealer not in range(self._rules.players):
-            raise ValueError(f"dealer {dealer}: the seats are {self._seats_text()}")
+        choices = 2 if self._rules.seating == "partners" else self._rules.players
+        if dealer is not None and dealer not in range(choices):
+            raise ValueError(f"dealer {dealer}: the seats are 0 to {choices - 1}")
         cards = None if deck is None else self._checked_deck(deck)
         # A seed that follows from the first deck need not stand in records.
         self._seed_stands = seed is not None or cards is None
@@ -83,11 +84,12 @@ class Table:
         new_game(self._s, self._rules.record, self._seed)
         self._cut: tuple[str, ...] | None = None
         if dealer is not None:
-            self._s["dealer"] = dealer
+            reset_game(self._s, self._seed)
+            seat_players(self._s, self._rules.record, dealer)
         elif self._rules.first_dealer != "random":
-            drawn = np.zeros(self._rules.players, dtype=np.int64)
+            drawn = np.zeros(SEATS, dtype=np.int64)
             cut(self._rules.record, self._seed, drawn)
-            self._cut = tuple(card_text(int(c)) for c in drawn)
+            self._cut = tuple(card_text(int(c)) for c in drawn[:choices])
         self._history: list[Hand] = []
         self._deal(cards)
 
@@ -110,8 +112,16 @@ class Table:
 
     @property
     def seat(self) -> int:
-        """The seat to act (in a finished hand, the one that acted last)."""
-        return int(self._s["seat"])
+        """The seat to act (in a finished hand, the one that acted last).
+
+        Here and in records a seat is a player's number, also where players change places (V5, V6).
+        """
+        return self._player(int(self._s["seat"]))
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """Who plays this hand, in turn; two of three or four where the rules say so (V5, V6)."""
+        return tuple(self._player(place) for place in range(self._rules.hand_players))
 
     @property
     def dealer(self) -> int:
@@ -157,12 +167,15 @@ class Table:
 
     def hand(self, seat: int) -> str:
         """Return the cards that ``seat`` holds, as text by suit."""
-        return cards_text(int(self._s["hand"][self._checked_seat(seat)]))
+        return cards_text(int(self._s["hand"][self._place(seat)]))
 
     def view(self, seat: int) -> np.void:
         """Return a copy of what ``seat`` may know: a `ginenv.view.VIEW` record, shape ()."""
         view = np.zeros(1, dtype=VIEW)
-        look(self._s, self._rules.record, self._checked_seat(seat), view[0])
+        place = self._place(seat)
+        if place >= self._rules.hand_players:
+            raise ValueError(f"seat {seat} sits out this hand")
+        look(self._s, self._rules.record, place, view[0])
         return view[0]
 
     # --- Play --------------------------------------------------------------------------------------
@@ -216,14 +229,17 @@ class Table:
         return self.phase == Phase.OVER
 
     @property
-    def result(self) -> HandResult | None:
+    def result(self) -> HandResult | TableResult | None:
         """How the finished hand ended, dead ones included; None while it is played."""
         if not self.done:
             return None
         s = self._s
         if Kind(int(s["kind"])) == Kind.DEAD:
             return HandResult("dead", 0)
-        knocker = int(s["knocker"])
+        knocker, multiplier = int(s["knocker"]), int(s["multiplier"])
+        if self._rules.scoring != "gin":
+            hands = [int(hand) for hand in s["hand"][: self._rules.players]]
+            return table_settlement(hands, knocker, self._rules, s["melds"], multiplier)
         if self._rules.settle_by_hand or self._rules.open_table:
             return self._result_laid(knocker)
         settled = settlement(
@@ -231,9 +247,14 @@ class Table:
             int(s["hand"][1 - knocker]),
             self._rules,
             s["melds"],
-            int(s["multiplier"]),
+            multiplier,
         )
-        return HandResult(**vars(settled), knocker_seat=knocker, winner_seat=int(s["winner"]))
+        return HandResult(
+            **vars(settled),
+            knocker_seat=self._player(knocker),
+            winner_seat=self._player(int(s["winner"])),
+            defender_seat=self._player(1 - knocker),
+        )
 
     def _result_laid(self, knocker: int) -> HandResult:
         """Return the result of a hand whose seats laid down and off themselves.
@@ -263,6 +284,7 @@ class Table:
             layoffs=layoffs_of(table, laid_off, self._rules.longest_meld),
             knocker_seat=knocker,
             winner_seat=winner,
+            defender_seat=1 - knocker,
         )
 
     @property
@@ -280,14 +302,16 @@ class Table:
     @property
     def columns(self) -> tuple[tuple[int, ...], ...]:
         """Scores of each column of the game, by seat: three in Hollywood (V2), else one."""
-        players = self._rules.players
-        places = self._s["scores"][: players * (COLUMNS if self._rules.hollywood else 1)]
-        return tuple(tuple(int(x) for x in places[at : at + players]) for at in range(0, len(places), players))
+        scores, players = self._s["scores"], self._rules.players
+        if self._rules.hollywood:
+            return tuple((int(scores[at]), int(scores[at + 1])) for at in range(0, 2 * COLUMNS, 2))
+        return (tuple(int(scores[self._place(seat)]) for seat in range(players)),)
 
     @property
     def totals(self) -> tuple[int, ...]:
         """Totals by seat with boxes and bonuses (G2-G4), as if the game ended now."""
-        return tuple(int(final_total(self._s, self._rules.record, seat)) for seat in range(self._rules.players))
+        record = self._rules.record
+        return tuple(int(final_total(self._s, record, self._place(seat))) for seat in range(self._rules.players))
 
     @property
     def game_over(self) -> bool:
@@ -296,11 +320,13 @@ class Table:
 
     @property
     def winner(self) -> int | None:
-        """The seat that won the game (G5); None while it goes on, or when it ended level."""
+        """The seat that won the game (G5); None while it goes on, or when it ended level. Of partners it is 0 or 1,
+        for the side of 0 and 2 or that of 1 and 3.
+        """
         if not self.game_over:
             return None
         seat = int(game_winner(self._s, self._rules.record))
-        return None if seat == NO_SEAT else seat
+        return None if seat == NO_SEAT else self._player(seat) % (2 if self._rules.seating == "partners" else SEATS)
 
     # --- History -----------------------------------------------------------------------------------
 
@@ -325,19 +351,21 @@ class Table:
         if mode not in render.MODES:
             raise ValueError(f"render mode {mode!r}: there are {', '.join(render.MODES)}")
         viewer = self.seat if seat is None else self._checked_seat(seat)
-        players = self._rules.players
-        order = [(viewer + k) % players for k in range(players)]
-        shown = [int(self._s["hand"][s]) if reveal else 0 for s in order]
+        if viewer not in self.seats:
+            raise ValueError(f"seat {viewer} sits out this hand")
+        first = self.seats.index(viewer)
+        order = self.seats[first:] + self.seats[:first]
+        shown = [int(self._s["hand"][self._place(s)]) if reveal else 0 for s in order]
         names = [f"seat {s}" for s in order]
         return render.MODES[mode](self.view(viewer), self._rules, shown=shown, names=names)
 
     def __str__(self) -> str:
         """Return the table as text, with both hands open."""
-        return str(self.render(seat=0, reveal=True))
+        return str(self.render(seat=min(self.seats), reveal=True))
 
     def _repr_svg_(self) -> str:
         """Draw the table, with both hands open, in a notebook."""
-        return str(self.render("svg", seat=0, reveal=True))
+        return str(self.render("svg", seat=min(self.seats), reveal=True))
 
     def __repr__(self) -> str:
         what = "over" if self.done else f"seat {self.seat} to act ({self.phase.name})"
@@ -381,7 +409,6 @@ class Table:
 
     def _deal(self, deck: list[int] | None) -> None:
         """Deal a hand; the cards of ``deck``, if given, are known to be sound."""
-        self._dealer = int(self._s["dealer"])
         self._plays: list[Play] = []
         self._stocks: list[NewStock] = []
         if deck is None:
@@ -391,6 +418,16 @@ class Table:
         else:
             self._deck = deck
             deal_deck(self._s, self._rules.record, np.array(deck, dtype=np.uint8))
+        self._dealer = self._player(int(self._s["dealer"]))
+        self._playing = self.seats
+
+    def _player(self, place: int) -> int:
+        """Return the number of the player at a place of STATE."""
+        return int(self._s["player"][place])
+
+    def _place(self, seat: int) -> int:
+        """Return the place in STATE of a player; from ``hand_players`` up one that sits out."""
+        return self._s["player"].tolist().index(self._checked_seat(seat))
 
     def _stock(self) -> tuple[int, ...]:
         """Return the cards of the stock, its top first."""
@@ -412,15 +449,19 @@ class Table:
     def _present(self) -> Hand:
         result = self.result
         scores = sum(self.columns, ()) if result is not None else ()
-        return Hand(self._dealer, tuple(self._deck), tuple(self._plays), result, scores, tuple(self._stocks))
+        plays, stocks = tuple(self._plays), tuple(self._stocks)
+        return Hand(self._dealer, tuple(self._deck), plays, result, scores, self._playing, stocks)
 
     def _game_text(self) -> str:
         if not self.game_over:
             return ""
         totals, winner = self.totals, self.winner
+        if self._rules.seating == "partners":
+            totals = totals[:2]
         if winner is None:
-            return f"level, {totals[0]} to {totals[1]}"
-        return f"{winner} wins, {totals[winner]} to {totals[1 - winner]}"
+            return "level, " + " to ".join(map(str, totals))
+        others = [t for seat, t in enumerate(totals) if seat != winner]
+        return f"{winner} wins, {totals[winner]} to {' and '.join(map(str, others))}"
 
     def _said(self) -> dict[str, str]:
         """Return what a record may state at this point of the play."""
@@ -474,6 +515,8 @@ def replay(source: str | Path) -> Table:
                 table = Table(record.rules, record.seed, hand.deck, hand.dealer)
             else:
                 table.deal(hand.deck)
+            if hand.seats and hand.seats != tuple(sorted(table.seats)):
+                raise ValueError(f"the seats {_and(table.seats)} play this hand, not {_and(hand.seats)}")
             if hand.dealer is not None and hand.dealer != table.dealer:
                 raise ValueError(f"seat {table.dealer} deals this hand (H14), not {hand.dealer}")
         for number, (line, play) in enumerate(hand.plays, start=1):
@@ -492,6 +535,10 @@ def replay(source: str | Path) -> Table:
                 check_claim(key, claim, table._said())
     assert table is not None  # a record without a hand does not parse
     return table
+
+
+def _and(seats: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted(seats)))
 
 
 def _seed_of(deck: list[int]) -> int:

@@ -1,7 +1,7 @@
 """VIEW: what one seat may know, and the only door out of STATE; and worlds sampled from a VIEW.
 
-Seats in a VIEW are relative: 0 is the viewer, 1 the next in turn. Nothing in a VIEW depends on a card that the viewer
-has not seen: the property test in tests/test_view.py permutes what is hidden and compares bytes.
+Seats in a VIEW are relative: 0 is the viewer, 1 the next in turn, up to 5 for six players. Nothing in a VIEW depends on
+a card that the viewer has not seen: the property test in tests/test_view.py permutes what is hidden and compares bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ginenv.cards import BIT, NO_CARD, count, lowest
 from ginenv.jit import kernel
 from ginenv.ledger import COLUMNS
 from ginenv.rng import below
+from ginenv.rules import SEATINGS
 from ginenv.state import (
     DISCARD_PHASE,
     FROM_PILE,
@@ -76,6 +77,7 @@ VIEW = np.dtype(
 """One seat's knowledge of a table."""
 
 _DEAD = int(Kind.DEAD)
+_THREE_HANDED = SEATINGS.index("three_handed")
 
 
 @kernel
@@ -124,6 +126,9 @@ def look(s, rules, seat, v):
         else:  # told by the phase, never counted from hidden cards: only the mover in mid-turn holds one more
             v["cards"][k] = rules["cards_dealt"] + (1 if k == mover and phase == DISCARD_PHASE else 0)
         other = other + 1 if other + 1 < players else 0
+    if rules["seating"] == _THREE_HANDED:  # who sits out has a score, too (V5)
+        v["scores"][2] = s["scores"][2]
+        v["boxes"][2] = s["boxes"][2]
     v["hand"] = own
     v["wins"][0] = 0
     v["wins"][1] = 0

@@ -73,10 +73,10 @@ ODD: dict[str, Rules] = {
     "straight, 7 ranks": Rules(straight=True, knock_limit=0, ranks=7, cards_dealt=6, big_gin=True),
 }
 """Small decks and rules that no preset plays."""
-ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if not r.more_actions}
-"""The rules of the 108 actions."""
+ALL_RULES: dict[str, Rules] = {name: r for name, r in (PRESETS | ODD).items() if r.for_two and not r.more_actions}
+"""The rules for two, of the 108 actions."""
 AGENTS_PLAY = [name for name in PRESETS if name in ALL_RULES]
-"""Presets of the 108 actions."""
+"""Presets of these, which every agent can play."""
 MORE_RULES: dict[str, Rules] = {
     "by hand": Rules(settle_by_hand=True, knock_limit=25),
     "by hand, melds to 4, big gin": Rules(
@@ -96,6 +96,39 @@ MORE_RULES: dict[str, Rules] = {
     "bluffs, new stock": Rules(illegal_knocks=True, ranks=5, cards_dealt=5, reshuffles=1, dead_stock=0, knock_limit=1),
 }
 """Rules with more actions than these."""
+
+_PENALTY, _POINTS = PRESETS["penalty"], PRESETS["point_rules"]
+TABLES: dict[str, Rules] = {
+    "point_rules": _POINTS,
+    "penalty": _PENALTY,
+    **{f"point_rules for {n}": _POINTS.but(players=n) for n in (2, 4, 5, 6)},
+    **{f"penalty for {n}": _PENALTY.but(players=n) for n in (2, 3, 5, 6)},
+    "5, any knock": _POINTS.but(players=5, knock_limit=100, undercut_ties=False, next_dealer="loser"),
+    "6, short cards": _PENALTY.but(
+        players=6, ranks=10, cards_dealt=4, big_gin=True, undercut_ties=True, knock_limit=20, next_dealer="winner"
+    ),
+    "3, whole stock": _POINTS.but(
+        dead_stock=0,
+        reshuffles=2,
+        oklahoma=True,
+        ace_means_gin=True,
+        spades_double=True,
+        big_gin=True,
+        target=60,
+        hands=None,
+    ),
+    "4, melds of 3 and 4": _PENALTY.but(longest_meld=4, knock_limit=30, discard_taken=True, target=30),
+}
+"""Two to six at one table, scored for all (H13, S6, S7)."""
+PLACES: dict[str, Rules] = {
+    "three_handed": PRESETS["three_handed"],
+    "partners": PRESETS["partners"],
+    "three-handed, small": PRESETS["three_handed"].but(ranks=7, cards_dealt=5, target=50, next_dealer="winner"),
+    "partners, small": PRESETS["partners"].but(ranks=7, cards_dealt=5, target=50, next_dealer="alternate"),
+    "partners, 6 hands": PRESETS["partners"].but(target=None, hands=6, knock_limit=40, shutout="add"),
+}
+"""Hands of two, played by three or four people (V5, V6)."""
+MANY: dict[str, Rules] = TABLES | PLACES
 
 
 def naive_rules(rules: Rules) -> NaiveRules:
@@ -119,6 +152,9 @@ def naive_rules(rules: Rules) -> NaiveRules:
         dead_stock=rules.dead_stock,
         reshuffles=rules.reshuffles,
         turn_limit=rules.turn_limit,
+        players=rules.hand_players,
+        scoring=rules.scoring,
+        knock_bonus=rules.knock_bonus,
     )
 
 

@@ -1,9 +1,10 @@
-"""A naive oracle of Gin Rummy for two players: slow, plain, and nothing borrowed from the engine
+"""A naive oracle of Gin Rummy: slow, plain, and nothing borrowed from the engine
 it is there to check.
 
 Read it from top to bottom: cards, melds (C3-C6), layoffs (H9, H10), the settlement of one hand
-(S1-S5), what a player may discard and knock with (H4-H8), one whole hand (H1-H11, H15, V1, V3,
-V4), and the ledger of a game (G1-G5, H14). The ids are those of the rules page. Cards are texts,
+(S1-S5), and for all at one table (S6, S7), what a player may discard and knock with (H4-H8), one
+whole hand (H1-H11, H13, H15, V1, V3, V4), the ledger of a game (G1-G5, H14), and the games of three
+and four people (V5, V6). The ids are those of the rules page. Cards are texts,
 rank then suit: "AS", "2H", "TD", "KC".
 """
 
@@ -276,6 +277,9 @@ class NaiveRules:
     dead_stock: int = 2  # H11: cards left in the stock that end the hand
     reshuffles: int | None = 0  # H12: how often the discards become a new stock; None: without end
     turn_limit: int = 100  # H15: turns (a draw or a take each) after which the hand is dead
+    players: int = 2  # H13
+    scoring: str = "gin"  # "penalty": S6, "points": S7
+    knock_bonus: int = 0  # S7
 
 
 def limit_of(rules: NaiveRules, upcard: str) -> int:
@@ -383,6 +387,66 @@ def settle(
     return min(possible, key=lambda settlement: settlement.points)
 
 
+class TableSettlement(NamedTuple):
+    """How a hand of all at one table ended: counts and points by seat, penalties below zero."""
+
+    kind: str
+    knocker: int
+    winner: int
+    deadwoods: tuple[int, ...]
+    points: tuple[int, ...]
+
+
+def settle_table(
+    hands: Sequence[Collection[str]],
+    knocker: int,
+    melds: Collection[Meld],
+    *,
+    rules: NaiveRules,
+    big_gin: bool = False,
+    multiplier: int = 1,
+) -> TableSettlement:
+    """Settle a hand at one table, where the knocker laid these melds down (H13, S6, S7)."""
+    check_arrangement(hands[knocker], melds, rules.longest_meld)
+    own = deadwood_of(hands[knocker], frozenset(melds))
+    counts = {
+        seat: own if seat == knocker else best_defence(hand, melds, own == 0, rules.longest_meld)
+        for seat, hand in enumerate(hands)
+    }
+    in_turn = [(knocker + k) % len(hands) for k in range(1, len(hands))]
+    undercutters = [
+        seat for seat in in_turn if own > 0 and (counts[seat] < own or (rules.undercut_ties and counts[seat] == own))
+    ]
+    # min returns the first of several: the next in turn after the knocker
+    winner = min(undercutters, key=lambda seat: counts[seat]) if undercutters else knocker
+    points: dict[int, int] = {}
+    gin_bonus = rules.big_gin_bonus if big_gin else rules.gin_bonus
+    for seat in [*in_turn, knocker]:
+        if rules.scoring == "penalty":  # S6: points go against the losers
+            if undercutters:
+                if seat == knocker:
+                    points[seat] = -(own + rules.undercut_bonus)
+                else:
+                    points[seat] = 0 if seat in undercutters else -counts[seat]
+            elif seat == knocker:
+                points[seat] = 0
+            elif own == 0:
+                points[seat] = -(counts[seat] + gin_bonus)
+            else:
+                points[seat] = -(counts[seat] - own)
+        elif seat == winner:  # S7
+            points[seat] = rules.undercut_bonus if undercutters else gin_bonus if own == 0 else rules.knock_bonus
+        elif own == 0:
+            points[seat] = -2 * counts[seat]
+        else:
+            points[seat] = -(counts[seat] - counts[winner])
+    kind = "undercut" if undercutters else "knock" if own else "big_gin" if big_gin else "gin"
+    seats = range(len(hands))
+    return TableSettlement(
+        kind, knocker, winner, tuple(counts[s] for s in seats), tuple(points[s] * multiplier for s in seats)
+    )
+
+
 # --- What may be discarded and knocked with -------------------------------------------------------
 
 
@@ -454,23 +518,23 @@ class NaiveHand:
             raise ValueError("the deck is not all cards of these rules once each")
         self.rules = rules
         self.dealer = dealer
-        self.hands: list[set[str]] = [set(), set()]
+        self.hands: list[set[str]] = [set() for _ in range(rules.players)]
         rest = list(deck)
         for _ in range(rules.cards_dealt):
-            self.hands[1 - dealer].add(rest.pop(0))
-            self.hands[dealer].add(rest.pop(0))
+            for k in range(rules.players):
+                self.hands[(dealer + 1 + k) % rules.players].add(rest.pop(0))
         self.upcard = rest.pop(0)
         self.pile = [self.upcard]  # the top is the last
         self.stock = rest  # the top is the first
         self.limit = limit_of(rules, self.upcard)
         self.multiplier = multiplier_of(rules, self.upcard)
         self.phase = "upcard"  # then "draw" and "discard" in turn, "over" at the end
-        self.seat = 1 - dealer  # whose decision it is; at the end, who made the last one
+        self.seat = (dealer + 1) % rules.players  # whose decision it is; at the end, who made the last one
         self.refusals = 0  # of the first upcard
         self.taken: str | None = None  # from the pile on this turn: H4
         self.turns = 0
         self.reshuffled = 0
-        self.result: HandResult | None = None
+        self.result: HandResult | TableSettlement | None = None
 
     def legal(self) -> set[Action]:
         """Return the actions that are legal now: none when the hand is over."""
@@ -508,8 +572,8 @@ class NaiveHand:
             raise ValueError(f"{action} is not legal in the phase {self.phase} for seat {self.seat}")
         if action == ("pass",):
             self.refusals += 1
-            self.seat = 1 - self.seat
-            if self.refusals == 2:
+            self._next()
+            if self.refusals == self.rules.players:
                 self.phase = "draw"
         elif action == ("take",):
             self.taken = self.pile.pop()
@@ -535,7 +599,12 @@ class NaiveHand:
                     raise ValueError("the new stock is not all discards but the last one")
                 self.stock, self.pile = list(new_stock), self.pile[-1:]  # H12
                 self.reshuffled += 1
-            self.phase, self.seat = "draw", 1 - self.seat
+            self.phase = "draw"
+            self._next()
+
+    def _next(self) -> None:
+        """Let the next in turn act."""
+        self.seat = (self.seat + 1) % self.rules.players
 
     def _receive(self, card: str) -> None:
         """Put a card into the mover's hand: a turn begins, and a discard is owed."""
@@ -545,7 +614,11 @@ class NaiveHand:
 
     def _finish(self, knocker: set[str], melds: Collection[Meld] | None, *, big_gin: bool) -> None:
         """Settle the hand; the mover has knocked with these cards."""
-        rules, defender = self.rules, self.hands[1 - self.seat]
+        rules = self.rules
+        if rules.scoring != "gin":
+            self._finish_table(knocker, melds, big_gin=big_gin)
+            return
+        defender = self.hands[1 - self.seat]
         if melds is None:
             end = settle(knocker, defender, rules=rules, big_gin=big_gin, multiplier=self.multiplier)
         else:
@@ -564,6 +637,17 @@ class NaiveHand:
             end.knocker_deadwood,
             end.defender_deadwood,
         )
+
+    def _finish_table(self, knocker: set[str], melds: Collection[Meld] | None, *, big_gin: bool) -> None:
+        """Settle the hand for all at the table."""
+        rules = self.rules
+        best = choose_knocker_arrangement(knocker, rules.ranks, rules.suits, rules.longest_meld)
+        melds = next(iter(best)) if melds is None else melds
+        if frozenset(melds) not in best:
+            raise ValueError("the knocker has a better arrangement than these melds")
+        hands = [knocker if seat == self.seat else hand for seat, hand in enumerate(self.hands)]
+        self.phase = "over"
+        self.result = settle_table(hands, self.seat, melds, rules=rules, big_gin=big_gin, multiplier=self.multiplier)
 
 
 # --- The ledger of a game -------------------------------------------------------------------------
@@ -710,3 +794,91 @@ class NaiveHollywood:
             assert crossed is not None
             return crossed
         return 0 if first > second else 1
+
+
+# --- Three and four people ------------------------------------------------------------------------
+
+
+class NaiveTableGame:
+    """The ledger of a game of all at one table (S6, S7): no boxes, no bonuses; the highest total wins."""
+
+    def __init__(self, players: int, scoring: str, target: int | None, next_dealer: str, first_dealer: int) -> None:
+        self.scoring, self.target, self.next_dealer = scoring, target, next_dealer
+        self.dealer = first_dealer
+        self.scores = [0] * players
+
+    @property
+    def over(self) -> bool:
+        """Whether someone has reached the target, in points or under S6 in penalties."""
+        if self.target is None:
+            return False
+        if self.scoring == "penalty":
+            return min(self.scores) <= -self.target
+        return max(self.scores) >= self.target
+
+    def record(self, result: HandResult | TableSettlement) -> None:
+        """Enter a hand. A dead one changes nothing."""
+        if isinstance(result, HandResult):
+            assert result.kind == "dead"
+            return
+        players = len(self.scores)
+        self.scores = [score + points for score, points in zip(self.scores, result.points, strict=True)]
+        if self.next_dealer == "winner":
+            self.dealer = result.winner
+        elif self.next_dealer == "alternate":
+            self.dealer = (self.dealer + 1) % players
+        else:  # who scored the least, among equals the next in turn after the winner
+            others = [(result.winner + k) % players for k in range(1, players)]
+            self.dealer = min(others, key=lambda seat: result.points[seat])
+
+    def winners(self) -> list[int]:
+        """Return who has the highest total: several when level."""
+        return [seat for seat, score in enumerate(self.scores) if score == max(self.scores)]
+
+
+class NaiveThreeHanded:
+    """V5: who plays, who deals, and what each of three has. A hand is (winner, points), None for a dead one."""
+
+    def __init__(self, first_dealer: int, next_dealer: str = "loser") -> None:
+        self.places = [first_dealer, (first_dealer + 1) % 3]  # two places at the table
+        self.out = (first_dealer + 2) % 3
+        self.deals = 0  # the place that deals
+        self.next_dealer = next_dealer
+        self.scores, self.boxes = [0, 0, 0], [0, 0, 0]
+
+    def record(self, hand: tuple[int, int] | None) -> None:
+        """Enter a hand; the loser and the third change places."""
+        if hand is None:
+            return
+        winner, points = hand
+        self.scores[winner] += points
+        self.boxes[winner] += 1
+        won = self.places.index(winner)
+        self.deals = {"winner": won, "loser": 1 - won, "alternate": 1 - self.deals}[self.next_dealer]
+        self.places[1 - won], self.out = self.out, self.places[1 - won]
+
+
+class NaivePartners:
+    """V6: two tables, the players 0 and 1 at one, 2 and 3 at the other; the sides are 0 and 2, 1 and 3."""
+
+    def __init__(self, first_dealer: int, next_dealer: str = "loser") -> None:
+        self.dealers = [first_dealer, 2 + (1 - first_dealer)]
+        self.next_dealer = next_dealer
+        self.scores, self.boxes = [0, 0], [0, 0]
+
+    def record(self, hands: Sequence[tuple[int, int] | None]) -> None:
+        """Enter the two hands of a round: only the net difference is scored."""
+        sides = [0, 0]
+        for table, hand in enumerate(hands):
+            if hand is None:
+                continue
+            winner, points = hand
+            assert winner // 2 == table
+            sides[winner % 2] += points
+            loser = winner ^ 1
+            other = self.dealers[table] ^ 1
+            self.dealers[table] = {"winner": winner, "loser": loser, "alternate": other}[self.next_dealer]
+        net = sides[0] - sides[1]
+        if net:
+            self.scores[net < 0] += abs(net)
+            self.boxes[net < 0] += 1

@@ -18,7 +18,7 @@ from ginenv.rules import Rules, rules
 from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, RING, Phase, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES
+from tests.common import ALL_RULES, TABLES
 from tests.reference import best_arrangements
 
 every_rules = pytest.mark.parametrize("r", ALL_RULES.values(), ids=ALL_RULES.keys())
@@ -273,6 +273,7 @@ def test_planes_and_scalars(r):
                         assert cards_of(e[name].of(out)) == set(cards), name
                         assert set(e[name].of(out).ravel()) <= {0, 1}
                 for name, value in scalars.items():
+                    name = name if name in names else name.replace("_opponent", "_next")
                     assert e[name].of(out) == value, name
 
 
@@ -390,3 +391,40 @@ def test_long_hands_see_the_last_turns():
         else:
             step(s, r.record, 1)
     assert len(throws) == 300
+
+
+@pytest.mark.parametrize("r", TABLES.values(), ids=TABLES.keys())
+def test_H13_table_v1_shows_each_seat_as_the_viewer_counts(r):
+    e, n = ENCODINGS["table-v1"], r.players
+    for s in random_states(r, 7, 1):
+        s["scores"][:n] = [300 - 70 * seat for seat in range(n)]
+        for seat in range(n):
+            v = view_of(s, r, seat)[0]
+            out = encoded(v, r, e)
+            assert np.abs(out * e.scale).max() < 1.31
+            shown = s["phase"] == Phase.OVER and s["winner"] != NO_SEAT
+            pile = {int(c) for c in s["order"][52 - s["n_pile"] :]}
+            assert cards_of(e["hand"].of(out)) == set(card_list(int(s["hand"][seat])))
+            assert cards_of(e["top"].of(out)) | cards_of(e["buried"].of(out)) == pile
+            assert cards_of(e["unseen"].of(out)) == set(card_list(int(v["unseen"])))
+            assert e["players"].of(out) == n
+            for k in range(6):
+                who = (seat + k) % n
+                there = k < n
+                known = s["hand"][who] if shown else s["known"][who]
+                assert cards_of(e[f"known_{k}"].of(out)) == (set(card_list(int(known))) if there else set())
+                for name in ("thrown", "refused"):
+                    want = set(card_list(int(s[name][who]))) if there else set()
+                    assert cards_of(e[f"{name}_{k}"].of(out)) == want
+                assert e[f"present_{k}"].of(out) == there
+                assert e[f"mover_{k}"].of(out) == (there and s["seat"] == who and s["phase"] != Phase.OVER)
+                assert e[f"dealer_{k}"].of(out) == (there and s["dealer"] == who)
+                assert e[f"cards_{k}"].of(out) == (int(s["hand"][who]).bit_count() if there else 0)
+                assert e[f"score_{k}"].of(out) == (min(max(300 - 70 * who, -127), 127) if there else 0)
+
+
+def test_an_encoding_for_two_is_refused_for_more():
+    assert module.encoding_for(2).name == "planes-v1" and module.encoding_for(3).name == "table-v1"
+    assert module.encoding_for(2, "table-v1").most_players == 6
+    with pytest.raises(ValueError, match="encoding history-v1 is for two players, not 3: use table-v1"):
+        module.encoding_for(3, "history-v1")

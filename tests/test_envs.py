@@ -20,7 +20,9 @@ from ginenv.envs.aec import raw_env
 from ginenv.envs.opponent import AgentError
 from ginenv.envs.single import GinRummyEnv
 from ginenv.envs.single_vector import GinRummyVectorEnv
+from ginenv.ledger import final_total, game_winner
 from ginenv.rng import mix
+from tests.common import AGENTS_PLAY
 
 PRESETS = sorted(name for name, preset in ginenv.PRESETS.items() if not preset.more_actions)
 
@@ -137,7 +139,7 @@ def test_a_seeded_reset_a_copy_and_a_pickle_keep_every_option(reward):
         assert play_randomly(twin, 5) == expected
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", AGENTS_PLAY)
 def test_a_games_rewards_add_up_to_its_margin(rules):
     env = raw_env(rules=rules, episode="game")
     rng = np.random.default_rng(1)
@@ -189,7 +191,7 @@ def random_episode(env, seed):
             return total, seen
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", AGENTS_PLAY)
 def test_single_env_plays_every_preset(rules):
     env = gymnasium.make("ginenv/GinRummy-v0", opponent="simple:early=10,until=6,late=0", rules=rules)
     first = random_episode(env, 4)
@@ -456,3 +458,127 @@ def test_an_illegal_reward_is_the_learners_alone():
     with pytest.raises(AgentError, match="acted illegally"):
         for seed in range(20):
             play_on(env, seed)
+
+
+# --- More than two players -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", range(2, 7))
+def test_H13_pettingzoo_api_for_two_to_six(players):
+    for rules in ("penalty", "point_rules"):
+        env = gin_rummy_v0.env(rules=rules, num_players=players, episode="game")
+        assert env.max_num_agents == players
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            api_test(env, num_cycles=200)
+
+
+@pytest.mark.parametrize("rules", ["penalty", "point_rules", "three_handed", "partners"])
+@pytest.mark.parametrize(("episode", "reward"), [("hand", "points"), ("game", "points"), ("game", "win")])
+def test_rewards_of_many_are_what_the_totals_say_and_sum_to_zero(rules, episode, reward):
+    env = raw_env(rules=rules, episode=episode, reward=reward)
+    rng = np.random.default_rng(2)
+    for seed in range(3):
+        env.reset(seed=seed)
+        earned = dict.fromkeys(env.agents, 0.0)
+        for agent in env.agent_iter(max_iter=60_000):
+            observation, gained, terminated, truncated, _ = env.last()
+            earned[agent] += gained
+            if terminated or truncated:
+                env.step(None)
+                continue
+            legal = np.flatnonzero(observation["action_mask"])
+            env.step(int(legal[-1] if legal[-1] >= 56 else rng.choice(legal)))
+        assert not env.agents
+        values = list(earned.values())
+        assert sum(values) == pytest.approx(0, abs=1e-3)
+        s = env._desk.states[0]
+        record = env.rules.record
+        order = [int(p) for p in s["player"][: env.rules.players]]
+        totals = np.zeros(len(order))
+        totals[order] = [final_total(s, record, seat) for seat in range(len(order))]
+        if reward == "win":
+            winner = int(game_winner(s, record))
+            if winner != 255:
+                assert max(values) == 1.0 == values[order[winner]]
+        elif episode == "game":
+            for player, value in enumerate(values):
+                others = np.delete(totals, player)
+                mean = others.mean() if rules != "partners" else totals[player ^ 1]
+                assert value == pytest.approx(totals[player] - mean, abs=1e-3)
+        elif rules != "partners":
+            points = s["points"][: len(order)].astype(float)
+            for seat, player in enumerate(order):
+                assert values[player] == pytest.approx(points[seat] - np.delete(points, seat).mean(), abs=1e-3)
+        else:
+            assert values[0] == values[2] == -values[1] == -values[3]
+
+
+@pytest.mark.parametrize(("rules", "last"), [("three_handed", 1), ("partners", 2)])
+def test_V5_V6_who_sits_out_sees_nothing_and_is_not_asked(rules, last):
+    env = raw_env(rules=rules, episode="game")
+    rng, asked = np.random.default_rng(3), set()
+    env.reset(seed=2)
+    for agent in env.agent_iter(max_iter=3000):
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            env.step(None)
+            continue
+        asked.add(agent)
+        assert len(env.agents) == len(env.possible_agents)
+        out = [name for name in env.agents if env._desk.seat_of(env.possible_agents.index(name)) is None]
+        assert len(out) == last and agent not in out
+        for name in out:
+            seen = env.observe(name)
+            assert not seen["observation"].any() and not seen["action_mask"].any()
+        legal = np.flatnonzero(observation["action_mask"])
+        env.step(int(legal[-1] if legal[-1] >= 56 else rng.choice(legal)))
+    assert asked == set(env.possible_agents)
+
+
+@pytest.mark.parametrize("rules", ["penalty", "point_rules", "three_handed", "partners"])
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_one_learner_among_many_and_the_vector_of_them(rules, episode):
+    n = 3
+    vector = GinRummyVectorEnv(n, opponent="random", rules=rules, episode=episode)
+    singles = [GinRummyEnv("random", rules=rules, episode=episode, render_mode="ansi") for _ in range(n)]
+    observations, info = vector.reset(seed=7)
+    for i, env in enumerate(singles):
+        assert (observations[i] == env.reset(seed=mix(7, i))[0]).all()
+    rng = np.random.default_rng(0)
+    for _ in range(80):
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in info["action_mask"]])
+        observations, rewards, ended, truncated, info = vector.step(actions)
+        for i, env in enumerate(singles):
+            assert "learner" in env.render()
+            observation, reward, terminated, cut, _ = env.step(int(actions[i]))
+            assert (reward, terminated, cut) == (pytest.approx(rewards[i], abs=1e-3), ended[i], truncated[i])
+            if terminated or cut:
+                observation, _ = env.reset()
+            assert (observations[i] == observation).all()
+
+
+def test_opponents_for_two_are_refused_at_a_larger_table():
+    for make in (GinRummyEnv, lambda *a, **k: GinRummyVectorEnv(2, *a, **k)):
+        with pytest.raises(ValueError, match=r"^agent simple.* plays hands of 2, and the rules want 4 players$"):
+            make("simple", rules="penalty")
+        make("simple", rules="three_handed").reset(seed=1)  # hands of two
+    for make in (raw_env, lambda **k: GinRummyEnv("random", **k)):
+        with pytest.raises(ValueError, match="encoding planes-v1 is for two players, not 4: use table-v1"):
+            make(rules="penalty", encoding="planes-v1")
+    with pytest.raises(ValueError, match="players=9 is out of range"):
+        raw_env(rules="penalty", num_players=9)
+
+
+def test_many_players_are_drawn():
+    for rules in ("penalty", "three_handed", "partners"):
+        env = raw_env(rules=rules, render_mode="rgb_array")
+        env.reset(seed=1)
+        assert env.render().shape == (120 + 112 * env.rules.hand_players, 640, 3)
+    learner = GinRummyEnv("random", rules="three_handed", episode="game", render_mode="ansi")
+    closed = 0
+    for seed in range(12):  # a learner who sits out when the game ends sees the last two, closed but for a knock
+        random_episode(learner, seed)
+        text = learner.render()
+        closed += "learner" not in text
+    assert closed

@@ -12,7 +12,9 @@ from experiments import game_value
 from experiments.game_value import classes, native, predictions
 from ginenv.rules import DEALERS, PRESETS
 
-WITH_TARGET = [name for name, rules in PRESETS.items() if rules.target is not None and not rules.hollywood]
+WITH_TARGET = [
+    name for name, rules in PRESETS.items() if rules.target is not None and rules.for_two and not rules.hollywood
+]
 
 
 def naive(counts: np.ndarray, target: int, next_dealer: str, rounds: int = 60) -> float:

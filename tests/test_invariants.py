@@ -12,10 +12,10 @@ from ginenv.cards import BIT, count
 from ginenv.deal import deal, new_game
 from ginenv.invariants import BROKEN, broken_invariant, invariants
 from ginenv.jit import kernel
-from ginenv.ledger import game_over, game_winner, margin
+from ginenv.ledger import final_total, game_over, game_winner, round_net, standing
 from ginenv.melds import least_discards
 from ginenv.rng import below, mix
-from ginenv.rules import PRESETS
+from ginenv.rules import PRESETS, SEATINGS
 from ginenv.state import (
     DISCARD,
     DISCARD_PHASE,
@@ -28,8 +28,11 @@ from ginenv.state import (
     new_states,
 )
 from ginenv.step import is_legal, step
-from tests.common import ALL_RULES, positions
+from tests.common import ALL_RULES, MANY, positions
 
+EVERY = ALL_RULES | MANY
+
+PARTNERS = SEATINGS.index("partners")
 LEDGER = 100
 """Code of `random_play` for a score that is not the sum of the hands' points."""
 
@@ -61,7 +64,8 @@ def random_play(s, rules, seed, n, kinds):
     """
     games = 0
     new_game(s, rules, mix(seed, games))
-    sums = np.zeros(2, np.int64)
+    people, partners = np.int64(rules["people"]), rules["seating"] == PARTNERS
+    sums = np.zeros(people, np.int64)
     style = 0
     for i in range(n):
         code = broken_invariant(s, rules)
@@ -78,19 +82,28 @@ def random_play(s, rules, seed, n, kinds):
         if code != 0:
             return code, i
         kinds[s["kind"]] += 1
-        for seat in range(2):
-            sums[seat] += s["points"][seat]
-            if not closed and sums[seat] != s["scores"][seat]:
+        for seat in range(rules["players"]):
+            if not partners:  # by player: they change places under V5
+                sums[s["player"][seat]] += s["points"][seat]
+        if partners and s["hand_number"] % 2 == 0:
+            net = np.int64(round_net(s))
+            sums[:] += np.array([max(net, 0), max(-net, 0), max(net, 0), max(-net, 0)])
+        for seat in range(people):
+            if not closed and sums[s["player"][seat]] != s["scores"][seat]:
                 return LEDGER, i
-        if margin(s, rules, 0) + margin(s, rules, 1) != 0:  # zero-sum
+        balance = 0.0
+        for seat in range(people):
+            balance += standing(s, rules, seat)
+        if abs(balance) > 1e-6:  # zero-sum
             return LEDGER + 2, i
         style = (style + 1) % 3
         if not game_over(s, rules):
             deal(s, rules)
             continue
         winner = game_winner(s, rules)
-        if winner != NO_SEAT and margin(s, rules, winner) < 0:
-            return LEDGER + 3, i
+        for seat in range(people):
+            if winner != NO_SEAT and final_total(s, rules, seat) > final_total(s, rules, winner):
+                return LEDGER + 3, i
         games += 1
         sums[:] = 0
         new_game(s, rules, mix(seed, games))
@@ -100,16 +113,16 @@ def random_play(s, rules, seed, n, kinds):
 def check(name: str, seed: int, n: int) -> np.ndarray:
     """Make ``n`` random decisions under the rules of this name; return how the hands ended."""
     kinds = np.zeros(6, dtype=np.int64)
-    code, decision = random_play(new_states(1)[0], ALL_RULES[name].record, seed, n, kinds)
+    code, decision = random_play(new_states(1)[0], EVERY[name].record, seed, n, kinds)
     text = BROKEN[code] if code < len(BROKEN) else "the ledger is wrong"
     assert code == 0, f"{name}, seed {seed}, decision {decision}: {text} (code {code})"
     return kinds
 
 
-@pytest.mark.parametrize("name", ALL_RULES)
+@pytest.mark.parametrize("name", EVERY)
 def test_H1_to_H11_S1_to_S5_G1_invariants_hold_in_random_play(name):
     kinds = check(name, 1, 60_000)
-    rules = ALL_RULES[name]
+    rules = EVERY[name]
     assert kinds[Kind.DEAD] > 0 or rules.knock_limit == 100 or rules.cards_dealt < 8
     assert kinds[Kind.KNOCK] > 0 or rules.knock_limit == 0
     assert kinds[1:5].sum() > 0 or rules.straight
@@ -119,15 +132,15 @@ N_FUZZ = 100_000_000
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("name", ALL_RULES)
+@pytest.mark.parametrize("name", EVERY)
 def test_H1_to_G8_invariants_hold_in_100_million_decisions(name):
-    check(name, 2, N_FUZZ // len(ALL_RULES) + 1)
+    check(name, 2, N_FUZZ // len(EVERY) + 1)
 
 
-@pytest.mark.parametrize("name", ["modern", "oklahoma", "palace", "4 ranks, 3 cards", "3 hands"])
+@pytest.mark.parametrize("name", ["modern", "oklahoma", "palace", "4 ranks, 3 cards", "3 hands", "penalty", "partners"])
 def test_G5_invariants_hold_as_a_sentence(name):
-    for s in positions(ALL_RULES[name], 5, 12):
-        invariants(s, ALL_RULES[name])
+    for s in positions(EVERY[name], 5, 12):
+        invariants(s, EVERY[name])
 
 
 # --- The checker sees what is broken --------------------------------------------------------------

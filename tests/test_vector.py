@@ -22,7 +22,7 @@ from ginenv.rules import rules
 from ginenv.state import DISCARD, KNOCK, NO_SEAT, STATE, Kind, Phase, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES
+from tests.common import ALL_RULES, MANY
 
 every_rules = pytest.mark.parametrize("r", ALL_RULES.values(), ids=ALL_RULES.keys())
 ARRAYS = [
@@ -136,6 +136,36 @@ def test_returns_are_the_ledgers(r, episode):
         n, total = n + 1, 0.0
         assert points.episodes[0] == n
         new_game(s, record, episode_seed(5, 0, n))
+
+
+@pytest.mark.parametrize("r", MANY.values(), ids=MANY.keys())
+@pytest.mark.parametrize(("episode", "reward"), [("hand", "points"), ("game", "points"), ("game", "win")])
+def test_V7_V5_V6_tables_of_many_players(r, episode, reward):
+    t = Tables(4, r, seed=3, episode=episode, reward=reward)
+    assert t.encoding.name == ("planes-v1" if r.hand_players == 2 else "table-v1")
+    assert t.rewards.shape == t.returns.shape == (4, r.players)
+    total, asked, out = np.zeros((4, r.players)), set(), np.zeros(t.encoding.size, np.int8)
+    v, actions = np.zeros(1, VIEW), np.zeros(4, np.int64)
+    for k in range(3000 if episode == "game" else 400):
+        for i in range(t.n):
+            actions[i] = plausible(t.views[i], r.longest_meld, int(mix(k, i)))
+        t.step(actions)
+        total += t.rewards
+        assert np.abs(t.rewards.sum(1)).max() < 1e-3
+        asked.update(t.seats.tolist())
+        for i in np.flatnonzero(t.dones):
+            assert t.returns[i] == pytest.approx(total[i], abs=0.05)  # sums of float32
+            if reward == "win":
+                assert total[i].max() in (0, 1)
+            total[i] = 0
+        s = t.states[k % 4]
+        assert t.seats[k % 4] == s["player"][s["seat"]]
+        look(s, r.record, s["seat"], v[0])
+        encode(v[0], r.record, t.encoding.code, out)
+        assert (out == t.observations[k % 4]).all()
+        if t.episodes.min() >= 2 and k > 200:
+            break
+    assert t.episodes.min() >= 1 and asked == set(range(r.players))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

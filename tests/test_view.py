@@ -32,10 +32,10 @@ from ginenv.state import (
 )
 from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look, look_again, sample_hidden
-from tests.common import ALL_RULES, MORE_RULES, cards, positions
+from tests.common import ALL_RULES, MANY, MORE_RULES, cards, positions
 
-ALL_RULES = ALL_RULES | MORE_RULES
-EACH = sorted(ALL_RULES)
+EVERY = ALL_RULES | MORE_RULES | MANY
+EACH = sorted(EVERY)
 
 
 def numbers(bits: int) -> list[int]:
@@ -62,23 +62,27 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> np.void:
     """Return a STATE that looks the same to ``seat``: everything that is hidden from it is exchanged.
 
-    That is the order of the stock; while the hand is in play (or dead) what the other holds but did not take from the
-    pile, and drew from the stock; after a knock the card face down. And the seed, from which all decks follow.
+    That is the order of the stock; while the hand is in play (or dead) what the others hold but did not take from the
+    pile, and drew from the stock; after a knock the card face down. And the seed, from which all decks follow. The
+    hidden cards are permuted among the stock and all others.
     """
     t = new_states(1)[0]
     for name in STATE.names:
         t[name] = s[name]
-    other = 1 - seat
+    players = rules.hand_players
+    others = [(seat + k) % players for k in range(1, players)]
     shown = s["phase"] == OVER_PHASE and s["kind"] != Kind.DEAD
     stock = s["order"][: s["n_stock"]].tolist()
     pile = s["order"][ORDER - s["n_pile"] :].tolist()
-    held = [] if shown else numbers(int(s["hand"][other] & ~s["known"][other]))
-    everywhere = bits_of(stock + pile) | int(s["hand"][0] | s["hand"][1] | s["sets"] | s["runs"])
+    held = [] if shown else [numbers(int(s["hand"][other] & ~s["known"][other])) for other in others]
+    everywhere = bits_of(stock + pile) | int(np.bitwise_or.reduce(s["hand"]) | s["sets"] | s["runs"])
     down = numbers(int(rules.record["deck"]) & ~everywhere)
-    hidden = rng.permutation(stock + held + down).tolist()
+    hidden = rng.permutation(stock + [c for cards_ in held for c in cards_] + down).tolist()
     t["order"][: s["n_stock"]] = hidden[: len(stock)]
-    if not shown:
-        new = hidden[len(stock) : len(stock) + len(held)]
+    del hidden[: len(stock)]
+    for other, before in zip(others, held, strict=False):
+        new = hidden[: len(before)]
+        del hidden[: len(before)]
         t["hand"][other] = bits_of(new) | int(s["known"][other])
         if s["seat"] == other and s["phase"] == DISCARD_PHASE:
             if not s["taken"]:
@@ -96,7 +100,7 @@ def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> n
         t["down"] = hidden[-1]
     turn = int(s["turn"])
     for n in range(max(0, turn - RING), turn):  # what the other drew from the stock, even when thrown since
-        if (int(s["first"]) + n) % 2 == other and s["draws"][n % RING] < FROM_PILE:
+        if (int(s["first"]) + n) % players != seat and s["draws"][n % RING] < FROM_PILE:
             t["draws"][n % RING] = rng.integers(N_CARDS)
     t["seed"] = rng.integers(1 << 62)
     return t
@@ -104,13 +108,15 @@ def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> n
 
 @pytest.mark.parametrize("name", EACH)
 def test_no_view_depends_on_hidden_cards(name):
-    rules = ALL_RULES[name]
+    rules = EVERY[name]
     rng = np.random.default_rng(len(name))
-    native = [make("simple"), make("random"), make("simple:early=0,until=3,late=4")]
+    native = [make("random")]
+    if rules.hand_players == 2:
+        native += [make("simple"), make("simple:early=0,until=3,late=4")]
     phases: Counter[int] = Counter()
     changed = 0
     for n, s in enumerate(positions(rules, 11, 6)):
-        for seat in (0, 1):
+        for seat in range(rules.hand_players):
             seen = seen_by(s, rules, seat)
             t = shuffled(s, rules, seat, rng)
             changed += t.tobytes() != s.tobytes()
@@ -127,18 +133,18 @@ def test_no_view_depends_on_hidden_cards(name):
 
 @pytest.mark.parametrize("name", EACH)
 def test_look_overwrites_a_dirty_view(name):
-    rules = ALL_RULES[name]
+    rules = EVERY[name]
     for n, s in enumerate(positions(rules, 12, 3)):
         if n % 3 == 0:
-            for seat in (0, 1):
+            for seat in range(rules.hand_players):
                 clean = seen_by(s, rules, seat)
                 assert same(clean, seen_by(s, rules, seat, 0xFF))
                 assert same(clean, seen_by(s, rules, seat, 0x5A))
 
 
-@pytest.mark.parametrize("name", sorted(ALL_RULES))
+@pytest.mark.parametrize("name", EACH)
 def test_looking_again_shows_what_a_first_look_shows(name):
-    rules = ALL_RULES[name]
+    rules = EVERY[name]
     kept: dict[int, np.ndarray] = {}
     for n, s in enumerate(positions(rules, 15, 24)):
         if s["phase"] == OVER_PHASE:
@@ -163,29 +169,33 @@ def test_look_leaves_the_state_alone():
 @pytest.mark.parametrize("name", EACH)
 def test_a_view_is_what_the_table_shows(name):
     """What each field holds, worked out anew from the STATE."""
-    rules = ALL_RULES[name]
+    rules, players = EVERY[name], EVERY[name].hand_players
     deck = set(cards(int(rules.record["deck"])))
     for s in positions(rules, 14, 3):
         shown = s["phase"] == OVER_PHASE and s["kind"] != Kind.DEAD
-        for seat in (0, 1):
+        for seat in range(players):
             v = seen_by(s, rules, seat)[0]
             pile = s["order"][ORDER - s["n_pile"] :].tolist()[::-1]
             assert v["hand"] == s["hand"][seat]
             assert v["pile"].tolist() == pile + [NO_CARD] * (ORDER - len(pile))
             assert v["top"] == (pile[-1] if pile else NO_CARD)
             assert numbers(int(v["in_pile"])) == sorted(pile)
-            for k in (0, 1):
-                who = (seat + k) % 2
+            visible = in_pile = cards(int(v["in_pile"]))
+            for k in range(players):
+                who = (seat + k) % players
                 assert v["known"][k] == (s["hand"][who] if shown else s["known"][who])
                 assert (v["thrown"][k], v["refused"][k]) == (s["thrown"][who], s["refused"][who])
                 assert v["cards"][k] == count(s["hand"][who])
-            assert not v["known"][2:].any() and not v["cards"][2:].any()
-            visible = cards(int(v["hand"] | v["known"][0] | v["known"][1] | v["in_pile"]))
-            assert cards(int(v["unseen"])) == deck - visible
+                assert (v["scores"][k], v["boxes"][k]) == (s["scores"][who], s["boxes"][who])
+                visible |= cards(int(v["known"][k]))
+            assert not v["known"][players:].any() and not v["cards"][players:].any()
+            assert v["scores"][2] == s["scores"][2] or players != 2 or rules.seating == "partners"  # who sits out (V5)
+            assert len(in_pile) == len(pile)
+            assert cards(int(v["unseen"])) == deck - visible - cards(int(v["hand"]))
             own_turn_due = s["seat"] == seat and s["phase"] != OVER_PHASE
             for field in ("discards", "knocks", "choices"):
                 assert v[field] == (s[field] if own_turn_due else 0)
-            own = [n for n in range(int(s["turn"])) if (int(s["first"]) + n) % 2 == seat]
+            own = [n for n in range(int(s["turn"])) if (int(s["first"]) + n) % players == seat]
             assert v["own_turn"] == len(own)
 
 
@@ -208,20 +218,22 @@ def world(v: np.void, key: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("name", EACH)
 def test_sampled_worlds_fit_what_is_known(name):
-    rules = ALL_RULES[name]
+    rules, players = EVERY[name], EVERY[name].hand_players
     for n, s in enumerate(positions(rules, 15, 3)):
         if s["phase"] >= OVER_PHASE:
             continue
-        for seat in (0, 1):
+        for seat in range(players):
             v = seen_by(s, rules, seat)[0]
             hands, stock = world(v, n)
             left = stock[: s["n_stock"]].tolist()
             assert (stock[s["n_stock"] :] == 255).all()
             assert hands[0] == v["hand"]
-            assert count(hands[1]) == v["cards"][1]
-            assert v["known"][1] & ~hands[1] == 0
-            assert not hands[2:].any()
-            assert sorted(left + numbers(int(hands[1] & ~v["known"][1]))) == numbers(int(v["unseen"]))
+            for k in range(1, players):
+                assert count(hands[k]) == v["cards"][k]
+                assert v["known"][k] & ~hands[k] == 0
+                left += numbers(int(hands[k] & ~v["known"][k]))
+            assert not hands[players:].any()
+            assert sorted(left) == numbers(int(v["unseen"]))
 
 
 def middle_of_a_hand() -> tuple[np.void, np.void]:

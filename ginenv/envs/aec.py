@@ -1,4 +1,4 @@
-"""The PettingZoo AEC environment of two seats."""
+"""The PettingZoo AEC environment, of two to six players."""
 
 from __future__ import annotations
 
@@ -13,22 +13,30 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ginenv.envs.desk import ILLEGAL, RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, TRUNCATED, checked_reward
 from ginenv.rules import Rules
+from ginenv.rules import rules as rules_of
 
 
 class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
     """Gin rummy for PettingZoo.
 
-    Each seat is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``,
-    int8 of shape (108,), all zero off turn; rules with more actions have more (`ginenv.state.n_actions`). A seat sees
-    its own cards and what lies open; nothing else is in either.
+    Agents are ``player_0``, ``player_1`` and so on, as many as the rules have players. Where two of three or four play
+    a hand (V5, V6), the others are never selected until it is their turn to play again; their observation is 0
+    everywhere, and they are given rewards as everyone is. Partners are 0 and 2 against 1 and 3; the two hands of a
+    round are played one after the other, nobody being told how the first went before both are over.
+
+    Each is given a dict: ``observation``, float32 of shape (size,), see docs/encodings.md, and ``action_mask``,
+    int8 of shape (108,), all zero off turn; rules with more actions have more (`ginenv.state.n_actions`). A player sees
+    the own cards and what lies open; nothing else is in either.
 
     Args:
         rules: A preset's name or `Rules`.
-        episode: ``"hand"`` or ``"game"`` (to the target, with the ledger's boxes and bonuses; in Hollywood to the end
-            of all three columns).
-        reward: ``"points"`` (zero-sum: what a hand scores; over a game they add up to its margin) or ``"win"`` (1,
-            -1, and 0 for a dead hand, at the end).
-        encoding: A name of `ginenv.encode.ENCODINGS`.
+        num_players: How many play, instead of the rules' number (2 to 6, as the rules allow).
+        episode: ``"hand"`` (of partners: a round) or ``"game"`` (to its end, with the ledger's boxes and bonuses; in
+            Hollywood to the end of all three columns).
+        reward: ``"points"`` (what a hand scores, less the mean of what the others score: for two the loser's is the
+            winner's with a minus; over a game they add up to its margin) or ``"win"`` (1 and -1, with more than two
+            players the -1 shared; 0 for a dead hand; at the end). Rewards always sum to 0.
+        encoding: A name of `ginenv.encode.ENCODINGS`; by default planes-v1, for more than two at one table table-v1.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints), or None. Drawings show what the seat to act
             sees.
 
@@ -49,15 +57,19 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         self,
         rules: str | Rules = "modern",
         *,
+        num_players: int | None = None,
         episode: str = "hand",
         reward: str = "points",
-        encoding: str = "planes-v1",
+        encoding: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
+        rules = rules_of(rules)
+        if num_players is not None:
+            rules = rules.but(players=num_players)
         self._desk = Desk(rules, episode, reward, encoding, render_mode)
         self.render_mode = render_mode
-        self.possible_agents = ["player_0", "player_1"]
+        self.possible_agents = [f"player_{k}" for k in range(rules.players)]
         self.agents: list[str] = []
         # PettingZoo wants the same space object at each call.
         self.observation_spaces = {
@@ -93,7 +105,7 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
-        self.agent_selection = self.possible_agents[self._desk.seat]
+        self.agent_selection = self.possible_agents[self._desk.player]
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """Return what ``agent`` sees now, on turn or off."""
@@ -120,11 +132,11 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
             self._refuse(agent, action)
             return
         self._cumulative_rewards[agent] = 0.0
-        for seat, name in enumerate(self.possible_agents):
-            self.rewards[name] = float(self._desk.rewards[seat])
+        for player, name in enumerate(self.possible_agents):
+            self.rewards[name] = float(self._desk.rewards[player])
             self.terminations[name] = outcome == ENDED
             self.truncations[name] = outcome == TRUNCATED
-        self.agent_selection = self.possible_agents[self._desk.seat]
+        self.agent_selection = self.possible_agents[self._desk.player]
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
@@ -134,13 +146,11 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         raise self._desk.illegal(action)
 
     def render(self) -> str | np.ndarray | None:
-        """Draw the table as the seat to act sees it, in the ``render_mode``."""
+        """Draw the table as the player to act sees it, in the ``render_mode``."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render_mode: make the environment with one")
             return None
-        seat = self._desk.seat
-        names = (self.possible_agents[seat], self.possible_agents[1 - seat])
-        return self._desk.render(seat, names)
+        return self._desk.render(self._desk.player, tuple(self.possible_agents))
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -10,8 +10,9 @@ from gymnasium.error import ResetNeeded
 
 from ginenv import render as drawing
 from ginenv.actions import IllegalAction, checked_action, why_illegal
+from ginenv.cards import NO_CARD
 from ginenv.deal import deal, new_game
-from ginenv.encode import ENCODINGS, encode
+from ginenv.encode import ENCODINGS, encode, encoding_for
 from ginenv.envs.episode import EPISODES, NEXT_HAND, REWARDS, RUNNING, advance, choice
 from ginenv.jit import kernel
 from ginenv.rng import apart, checked_seed, mix
@@ -46,21 +47,24 @@ def _advance(states, rules, episode, reward, action, rewards):
 class Desk:
     """One table with its options. An environment holds one and adds its API's ways."""
 
-    def __init__(self, rules: str | Rules, episode: str, reward: str, encoding: str, render_mode: str | None) -> None:
+    def __init__(
+        self, rules: str | Rules, episode: str, reward: str, encoding: str | None, render_mode: str | None
+    ) -> None:
         self.rules = rules_named(rules)
         if self.rules.jokers or self.rules.open_table:
             what = "jokers" if self.rules.jokers else "an open table"
             raise ValueError(f"rules: no encoding shows {what}: play it at a ginenv.Table")
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
-        choice("encoding", encoding, tuple(ENCODINGS))
+        if encoding is not None:
+            choice("encoding", encoding, tuple(ENCODINGS))
         if render_mode is not None:
             choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
-        self.encoding = ENCODINGS[encoding]
+        self.encoding = encoding_for(self.rules.hand_players, encoding)
         self.n_actions = n_actions(self.rules)
         self.states = new_states(1)
-        self.rewards = np.zeros(2, dtype=np.float32)
+        self.rewards = np.zeros(self.rules.players, dtype=np.float32)
         self._views = np.zeros(1, dtype=VIEW)
         self._rules = self.rules.record.reshape(1)
         self._codes = np.zeros(self.encoding.size, dtype=np.int8)
@@ -68,9 +72,14 @@ class Desk:
         self._episodes = 0
 
     @property
-    def seat(self) -> int:
-        """The seat to act (0 or 1)."""
-        return int(self.states[0]["seat"])
+    def player(self) -> int:
+        """The player to act: the number of the seat, but where players change places (V5, V6)."""
+        return int(self.states[0]["player"][self.states[0]["seat"]])
+
+    def seat_of(self, player: int) -> int | None:
+        """Return the seat of a player; None for one who sits out this hand."""
+        seats = self.states[0]["player"][: self.rules.hand_players].tolist()
+        return seats.index(player) if player in seats else None
 
     def observation_space(self) -> spaces.Box:
         """Return the space of `observe`'s observations: float32, shape (encoding.size,)."""
@@ -96,7 +105,7 @@ class Desk:
         return int(mix(apart(self._seed), self._episodes))
 
     def play(self, action: int | np.integer[Any]) -> int:
-        """Play ``action`` for the seat to act; ``rewards`` then holds what it earned, by seat.
+        """Play ``action`` for the player to act; ``rewards`` then holds what it earned, by player.
 
         Returns:
             RUNNING, ENDED or TRUNCATED (`ginenv.envs.episode`); ILLEGAL when nothing was played.
@@ -119,31 +128,44 @@ class Desk:
         """Return the error that says why ``action`` is illegal now."""
         return IllegalAction(why_illegal(self.states[0], self.rules, int(action)))
 
-    def observe(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what ``seat`` sees: its observation (float32, shape (size,)) and its mask (int8, (n_actions,), 0
-        off turn).
+    def observe(self, player: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what ``player`` sees: its observation (float32, shape (size,)) and its mask (int8, (n_actions,), 0
+        off turn). Who sits out sees nothing: both are 0.
         """
         mask = np.zeros(self.n_actions, dtype=np.int8)
+        seat = self.seat_of(player)
+        if seat is None:
+            return np.zeros(self.encoding.size, dtype=np.float32), mask
         _observe(self.states, self._rules, seat, self.encoding.code, self._views, self._codes, mask)
         return self._codes * self.encoding.scale, mask
 
-    def view(self, seat: int) -> np.ndarray:
-        """Return the VIEW of ``seat``, shape (1,), valid until the next call: an agent needs a copy
+    def view(self, player: int) -> np.ndarray:
+        """Return the VIEW of a player of this hand, shape (1,), valid until the next call: an agent needs a copy
         (`ginenv.envs.opponent.ask`).
         """
-        look(self.states[0], self._rules[0], seat, self._views[0])
+        look(self.states[0], self._rules[0], self.seat_of(player), self._views[0])
         return self._views
 
-    def render(self, seat: int, names: tuple[str, ...]) -> str | np.ndarray | None:
-        """Draw the table as ``seat`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for
-        ``human``.
+    def render(self, player: int, names: tuple[str, ...]) -> str | np.ndarray | None:
+        """Draw the table as ``player`` sees it: text, an image (uint8, shape (height, width, 3)), or printed for
+        ``human``. Where that player sits out, the one to act is shown instead, all hands closed.
+
+        Args:
+            names: By player.
 
         Raises:
             ResetNeeded: when there is no table yet.
         """
         if self._episodes == 0:
             raise ResetNeeded("render: call reset() first")
-        view = self.view(seat)[0]
+        seats = self.states[0]["player"][: self.rules.hand_players].tolist()
+        shown = player if player in seats else self.player
+        place = seats.index(shown)
+        names = tuple(names[p] for p in seats[place:] + seats[:place])
+        view = self.view(shown)[0]
+        if shown != player:  # what lies open is all that who sits out may see
+            view["hand"], view["knocks"], view["choices"] = 0, 0, 0
+            view["drawn"] = view["drawn"] if view["taken"] else NO_CARD
         if self.render_mode == "rgb_array":
             return drawing.rgb_array(view, self.rules, names=names)
         text = drawing.ansi(view, self.rules, names=names)

@@ -1,4 +1,4 @@
-"""The other seat of the one-learner environments: any object with the agents' batch protocol, or a spec string.
+"""The other seats of the one-learner environments: any object with the agents' batch protocol, or a spec string.
 
 `ask` is the one place where anyone's agent is called, here and in matches: it shuts out what a stranger's code could do
 wrong.
@@ -19,7 +19,7 @@ from ginenv.rules import Rules
 
 @runtime_checkable
 class Opponent(Protocol):
-    """What plays the other seat; every agent of `agents` does."""
+    """What plays the other seats; every agent of `agents` does."""
 
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
         """Choose actions (ints, shape (n,)) for VIEWs (shape (n,)), with keys (int64, (n,)) for all randomness."""
@@ -53,6 +53,18 @@ def ask(agent: Opponent, views: np.ndarray, rules: Rules, keys: np.ndarray) -> n
         return checked_actions(actions, len(views), f"agent {name_of(agent)}: act() returned no actions")
     except (TypeError, ValueError) as error:
         raise AgentError(str(error)) from None
+
+
+def check_players(agent: Opponent, rules: Rules) -> None:
+    """Raise ValueError unless ``agent`` plays hands of as many players as the rules have.
+
+    An agent says how many in its attribute ``most_players``; without one it is taken to play hands of two.
+    """
+    most = getattr(agent, "most_players", 2)
+    if rules.hand_players > most:
+        raise ValueError(
+            f"agent {name_of(agent)} plays hands of {most}, and the rules want {rules.hand_players} players"
+        )
 
 
 def exact_copy(array: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The Gymnasium environment: one learner at seat 0 against a given opponent at seat 1."""
+"""The Gymnasium environment: one learner, player 0, against a given opponent, who plays for all others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gymnasium.error import ResetNeeded
 from ginenv.actions import IllegalAction, why_illegal
 from ginenv.envs.desk import RENDER_MODES, Desk
 from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, checked_reward
-from ginenv.envs.opponent import AgentError, Opponent, ask, find, name_of
+from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
 from ginenv.lay import automatic_action
 from ginenv.rng import checked_seed, mix
 from ginenv.rules import Rules
 from ginenv.state import OVER_PHASE
 
-LEARNER, OTHER = 0, 1
+LEARNER = 0
 
 
 class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
@@ -26,15 +26,15 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     Observations are float32 of shape (size,), see docs/encodings.md; ``info["action_mask"]`` and ``action_masks()``
     give the legal actions, as sb3-contrib's MaskablePPO wants them. The first dealer is drawn by chance, so seat 0
-    is no advantage. A hand that the opponent ends before the learner's first decision is dealt again (rare; in a
-    game it counts).
+    is no advantage. A hand that ends before the learner's first decision is dealt again (rare between two; in a game
+    it counts). Under rules with more players the opponent plays for all others, a partner included.
 
     Args:
         opponent: An agent, or its spec string.
         rules: A preset's name or `Rules`.
         episode: ``"hand"`` or ``"game"``.
         reward: ``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`.
-        encoding: A name of `ginenv.encode.ENCODINGS`.
+        encoding: A name of `ginenv.encode.ENCODINGS`; the default is that of `ginenv.envs.aec.raw_env`.
         illegal_reward: None: an illegal action of the learner raises `IllegalAction` and changes nothing. A number: it
             ends the episode with this reward (I1), as Gymnasium's ``check_env`` wants, which plays any action at all.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
@@ -58,12 +58,13 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         *,
         episode: str = "hand",
         reward: str = "points",
-        encoding: str = "planes-v1",
+        encoding: str | None = None,
         illegal_reward: float | None = None,
         render_mode: str | None = None,
     ) -> None:
         self._desk = Desk(rules, episode, reward, encoding, render_mode)
         self._opponent = find(opponent)
+        check_players(self._opponent, self._desk.rules)
         self._illegal_reward = None if illegal_reward is None else checked_reward("illegal_reward", illegal_reward)
         self.render_mode = render_mode
         self.observation_space = self._desk.observation_space()
@@ -134,15 +135,17 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render_mode: make the environment with one")
             return None
-        return self._desk.render(LEARNER, ("learner", "opponent"))
+        others = self._desk.rules.players - 1
+        names = ("opponent",) if others == 1 else tuple(f"opponent {k}" for k in range(1, others + 1))
+        return self._desk.render(LEARNER, ("learner", *names))
 
     def _reply(self) -> tuple[float, int]:
         """Let the opponent play while it is due. Returns the learner's reward and the outcome."""
         reward, outcome = 0.0, RUNNING
-        while outcome == RUNNING and self._desk.seat == OTHER:
+        while outcome == RUNNING and self._desk.player != LEARNER:
             keys = np.array([mix(self._desk.key(), self._decisions)], dtype=np.int64)
             self._decisions += 1
-            view = self._desk.view(OTHER)
+            view = self._desk.view(self._desk.player)
             if view[0]["phase"] > OVER_PHASE:  # agents play hands: they settle as the automatic settlement would
                 action = int(automatic_action(view[0], self._desk.rules.record))
             else:

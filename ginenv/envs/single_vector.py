@@ -15,8 +15,8 @@ from ginenv.deal import deal, new_game
 from ginenv.encode import encode
 from ginenv.envs.desk import Desk
 from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance, checked_count
-from ginenv.envs.opponent import AgentError, Opponent, ask, find, name_of
-from ginenv.envs.single import LEARNER, OTHER
+from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
+from ginenv.envs.single import LEARNER
 from ginenv.jit import kernel
 from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import Rules, refuse_more_actions
@@ -48,7 +48,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         *,
         episode: str = "hand",
         reward: str = "points",
-        encoding: str = "planes-v1",
+        encoding: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         num_envs = checked_count("num_envs", num_envs)
@@ -58,6 +58,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.rules, self._episode, self._reward, self.encoding = desk.rules, desk.episode, desk.reward, desk.encoding
         refuse_more_actions(self.rules, "a vector of tables")
         self._opponent = find(opponent)
+        check_players(self._opponent, self.rules)
         self.num_envs = num_envs
         self.render_mode = None
         self.single_observation_space = desk.observation_space()
@@ -74,7 +75,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._episodes = np.zeros(num_envs, dtype=np.int64)
         self._decisions = np.zeros(num_envs, dtype=np.int64)
         self._outcomes = np.zeros(num_envs, dtype=np.int64)
-        self._earned = np.zeros((num_envs, 2), dtype=np.float32)
+        self._earned = np.zeros((num_envs, desk.rules.players), dtype=np.float32)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -147,7 +148,8 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Let the opponent play at ``tables`` until it is due at none."""
         assert self._seeds is not None
         while True:
-            tables = tables[(self._outcomes[tables] == RUNNING) & (self._states["seat"][tables] == OTHER)]
+            movers = self._states["player"][tables, self._states["seat"][tables]]
+            tables = tables[(self._outcomes[tables] == RUNNING) & (movers != LEARNER)]
             if not len(tables):
                 return
             keys = np.zeros(len(tables), dtype=np.int64)
@@ -186,7 +188,7 @@ def _begin_all(states, rules, tables, seeds, episodes):
 def _look_all(states, rules, tables, roots, episodes, decisions, views, keys):
     for n in range(tables.shape[0]):
         i = tables[n]
-        look(states[i], rules, OTHER, views[n])
+        look(states[i], rules, states[i]["seat"], views[n])
         keys[n] = mix(mix(roots[i], episodes[i]), decisions[i])
 
 
@@ -196,7 +198,7 @@ def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes)
     for n in range(tables.shape[0]):
         if not is_legal(states[tables[n]], actions[n]):
             return n
-    gained = np.zeros(2, np.float32)
+    gained = np.zeros(earned.shape[1], np.float32)
     for n in range(tables.shape[0]):
         i = tables[n]
         outcome = advance(states[i], rules, episode, reward, actions[n], gained)
@@ -204,14 +206,21 @@ def _play_all(states, rules, episode, reward, tables, actions, earned, outcomes)
             deal(states[i], rules)
             outcome = RUNNING
         outcomes[i] = outcome
-        earned[i, 0] += gained[0]
-        earned[i, 1] += gained[1]
+        for player in range(gained.shape[0]):
+            earned[i, player] += gained[player]
     return -1
 
 
 @kernel
 def _observe_all(states, rules, code, views, codes, masks):
     for i in range(states.shape[0]):
-        look(states[i], rules, LEARNER, views[i])
+        seat = 0
+        while seat < rules["players"] and states[i]["player"][seat] != LEARNER:
+            seat += 1
+        if seat == rules["players"]:  # the learner sits out, and sees nothing
+            codes[i] = 0
+            masks[i] = 0
+            continue
+        look(states[i], rules, seat, views[i])
         encode(views[i], rules, code, codes[i])
         write_mask(views[i], masks[i])

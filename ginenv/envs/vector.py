@@ -1,4 +1,4 @@
-"""`Tables`: thousands of tables stepped by one kernel call, for self-play (both seats are yours).
+"""`Tables`: thousands of tables stepped by one kernel call, for self-play (all seats are yours).
 
 >>> tables = Tables(1024, "modern", seed=7, encoding="features-v1")
 >>> while learning:
@@ -18,8 +18,7 @@ from gymnasium.vector import AutoresetMode
 from ginenv.actions import IllegalAction, checked_actions, why_illegal
 from ginenv.cards import count, lowest
 from ginenv.deal import deal, new_game
-from ginenv.encode import encode
-from ginenv.encode import encoding as encoding_of
+from ginenv.encode import encode, encoding_for
 from ginenv.envs.episode import (
     EPISODES,
     NEXT_HAND,
@@ -31,7 +30,7 @@ from ginenv.envs.episode import (
     cut_short,
 )
 from ginenv.jit import kernel
-from ginenv.ledger import margin
+from ginenv.ledger import standing
 from ginenv.rng import below, checked_seed, mix
 from ginenv.rules import Rules, refuse_more_actions
 from ginenv.rules import rules as rules_of
@@ -64,7 +63,7 @@ def _begin(states, rules, seed, episodes, code, views, observations, masks, seat
         s = states[i]
         new_game(s, rules, episode_seed(seed, i, episodes[i]))
         _show(s, rules, code, views[i], observations[i], masks[i])
-        seats[i] = s["seat"]
+        seats[i] = s["player"][s["seat"]]
 
 
 @kernel
@@ -72,7 +71,7 @@ def _show_all(states, rules, code, views, observations, masks, seats):
     """Write what `_show` writes, and the seat to act, at every table."""
     for i in range(states.shape[0]):
         _show(states[i], rules, code, views[i], observations[i], masks[i])
-        seats[i] = states[i]["seat"]
+        seats[i] = states[i]["player"][states[i]["seat"]]
 
 
 @kernel
@@ -105,14 +104,15 @@ def _step_all(
                 deal(s, rules)
             else:
                 dones[i] = True
-                whole = rewards[i, 0]
-                if episode == _GAME and reward == _POINTS:
-                    whole = np.float32(margin(s, rules, 0))
-                returns[i, 0], returns[i, 1] = whole, -whole
+                for seat in range(rewards.shape[1]):
+                    player = s["player"][seat]
+                    returns[i, player] = rewards[i, player]
+                    if episode == _GAME and reward == _POINTS:
+                        returns[i, player] = standing(s, rules, seat)
                 episodes[i] += 1
                 new_game(s, rules, episode_seed(seed, i, episodes[i]))
         _show(s, rules, code, views[i], observations[i], masks[i])
-        seats[i] = s["seat"]
+        seats[i] = s["player"][s["seat"]]
     return -1
 
 
@@ -148,7 +148,7 @@ def random_actions(views, key, out):
 
 
 class Tables:
-    """A batch of tables at which both seats are yours; finished episodes restart in place in the same step.
+    """A batch of tables at which all seats are yours; finished episodes restart in place in the same step.
 
     Args:
         n: Number of tables.
@@ -156,10 +156,10 @@ class Tables:
         seed: Names the whole run, 0 to 2**63 - 1. Table i's k-th episode is a game with the seed
             ``episode_seed(seed, i, k)`` (`ginenv.deal.new_game`): the same whatever ``n`` is.
         episode: ``"hand"``, one hand from a score of 0, or ``"game"``, hands up to the target or number.
-        encoding: A name of `ginenv.encode.ENCODINGS`.
+        encoding: A name of `ginenv.encode.ENCODINGS`; by default planes-v1, for more than two at one table table-v1.
         reward: ``"points"``: the hand's points for its winner and as many less for the loser, at each hand's end;
             at a game's end also what boxes and bonuses add, so that the sum is the game's margin. ``"win"``:
-            1, -1, or 0 for nobody's, at the episode's end.
+            1, -1, or 0 for nobody's, at the episode's end. For more than two see `ginenv.envs.episode.advance`.
 
     The arrays below are the tables' own, overwritten in place by `step` and `reset`: copy what you keep, and do not
     write to them. After a step they tell of the decision due (``observations``, ``action_masks``, ``views``,
@@ -169,13 +169,13 @@ class Tables:
         observations: int8, shape (n, size): the encoded view of the seat to act.
         action_masks: int8, shape (n, 108): 1 for its legal actions.
         views: VIEW, shape (n,): its view, for agents that want it (`random_actions`, native policies).
-        seats: int8, shape (n,): the seat whose decision it is.
-        rewards: float32, shape (n, 2): of both seats for this step. They sum to zero.
+        seats: int8, shape (n,): the player whose decision it is; that is the seat, but for V5 and V6.
+        rewards: float32, shape (n, players): of all players for this step. They sum to zero.
         dones: bool, shape (n,): the episode ended; the table shows the next one already.
         truncated: bool, shape (n,): the hand ended by the turn limit (H15). The rules call that a dead hand
             worth nothing, so with ``episode="hand"`` the episode is done as well, and in a game the next is dealt.
         kinds: uint8, shape (n,): the `ginenv.state.Kind` of the hand that this step ended, 0 for none.
-        returns: float32, shape (n, 2): of the episode that ended, for both seats; valid where ``dones``.
+        returns: float32, shape (n, players): of the episode that ended, for all players; valid where ``dones``.
         episodes: int64, shape (n,): number of the episode that the table is in, from 0.
 
     Raises:
@@ -191,18 +191,16 @@ class Tables:
         rules: str | Rules = "modern",
         seed: int = 0,
         episode: str = "hand",
-        encoding: str = "planes-v1",
+        encoding: str | None = None,
         reward: str = "points",
     ) -> None:
         self.n = checked_count("n", n)
         self.seed = checked_seed(seed)
         self.rules = rules_of(rules)
-        if self.rules.players != 2:
-            raise ValueError(f"these tables seat two, and the rules want {self.rules.players} players")
         refuse_more_actions(self.rules, "a batch of tables")
         self.episode = episode
         self.reward = reward
-        self.encoding = encoding_of(encoding)
+        self.encoding = encoding_for(self.rules.hand_players, encoding)
         code = self.encoding.code
         self._options = (code, choice("episode", episode, EPISODES), choice("reward", reward, REWARDS))
         self._states = new_states(self.n)
@@ -211,8 +209,8 @@ class Tables:
         self.observations = np.zeros((self.n, self.encoding.size), dtype=np.int8)
         self.action_masks = np.zeros((self.n, N_ACTIONS), dtype=np.int8)
         self.seats = np.zeros(self.n, dtype=np.int8)
-        self.rewards = np.zeros((self.n, 2), dtype=np.float32)
-        self.returns = np.zeros((self.n, 2), dtype=np.float32)
+        self.rewards = np.zeros((self.n, self.rules.players), dtype=np.float32)
+        self.returns = np.zeros_like(self.rewards)
         self.dones = np.zeros(self.n, dtype=np.bool_)
         self.truncated = np.zeros(self.n, dtype=np.bool_)
         self.kinds = np.zeros(self.n, dtype=np.uint8)
