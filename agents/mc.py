@@ -1,12 +1,13 @@
-"""`mc`: determinized Monte Carlo. Whether to knock is played out in worlds sampled from its VIEW.
+"""`mc`: determinized Monte Carlo. What to discard and whether to knock is played out in worlds sampled from its VIEW.
 
 All candidates meet the same worlds and the same luck, so what differs is their own doing; those clearly behind are
 dropped on the way. There are two kinds of worlds, since what beats an opponent who knocks at once loses to one who
 waits: in some the opponent is `simple`, and holds no hand that it would have knocked with by now; in the others it is
 `lean`, which waits for gin after its first turns (`agents.worlds`). Its own side is played out by `lean`, too.
 
-Draws and discards are those of `heuristic`. Rollouts judge discards worse than its one-ply score does, by those who
-play on without its care (docs/strength.md); ``width`` has them judge the best few, with that score as a prior.
+A policy proposes: the draws are its own, and of the discards the ``width`` likeliest are played out, with what it holds
+of them as a prior, since rollouts alone judge discards badly (docs/strength.md). The policy is the network of `ppo`; or
+it is `heuristic`, whose one-ply score is the prior then.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def worth(view, rules, params, points):
 
 @kernel
 def find_candidates(view, rules, params, actions, priors):
-    """Write the actions worth a search and what speaks for each beforehand, in points; the best discard first.
+    """Write the actions worth a search and what the policy has for each, in points; its best discard first.
 
     Args:
         view: A VIEW record of a seat that has to discard.
@@ -293,7 +294,7 @@ def search(view, rules, params, key, actions, priors, n, values, alive):
 
 @policy
 def choose(view, rules, params, key):
-    """Choose by search where there is a choice that matters: whether to knock, and what to discard if told so."""
+    """Choose by search where there is a choice that matters: what to discard, and whether to knock."""
     if view["phase"] != DISCARD_PHASE:
         network = np.int64(params[NETWORK])
         if network > 0:
@@ -337,16 +338,16 @@ OPTIONS = {
     "worlds": Option(128, "worlds a decision", 1, MOST_WORLDS),
     "ms": Option(0.0, "milliseconds a decision, in place of `worlds` (0: as many worlds as it says)", 0, 1e6),
     "bank": Option(0.0, "seconds a game, shared out over its decisions, likewise", 0, 1e6),
-    "prior": Option(1.0, "weight of the one-ply score of a discard", 0, 100),
-    "width": Option(1, "discards that are played out, at most", 1, 52),
+    "prior": Option(1.0, "points for each unit of the policy's logits, or of the one-ply score", 0, 100),
+    "width": Option(5, "discards that are played out, at most", 1, 52),
     "patient": Option(0.5, "share of worlds where the opponent waits for gin after the first turns", 0, 1),
     "deadwood": Option(worlds.DEADWOOD, "sampling: weight of the opponent's deadwood a turn (0: none)", 0, 10),
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
-    "policy": Option("heuristic", "whose draws and discards these are: `heuristic`, `ppo`, or a file of its weights"),
+    "policy": Option("ppo", "who proposes: `ppo`, a file of its weights, or `heuristic`"),
     "game": Option(0, "1: search for the chance to win the game, not for the hand's points", 0, 1),
 }
 
-AGENT = Kind("plays the knock out in sampled worlds, and else as heuristic", _make, OPTIONS)
+AGENT = Kind("plays what a policy proposes out in sampled worlds", _make, OPTIONS)
 
 
 @kernel
