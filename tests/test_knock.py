@@ -389,6 +389,9 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(capsys, args, why):
         (["study", "--ways", "a"], "different counts"),
         (["metagame", "--games", "3"], "an even number"),
         (["metagame", "--rules", "straight"], "no knocks to time"),
+        (["metagame", "--rules", "penalty"], "two players"),
+        (["study", "--rules", "hollywood"], "three columns"),
+        (["study", "--rules", "open_table"], "open_table"),
         (["figures", "--games", "3"], "an even number"),
     ],
 )
