@@ -52,7 +52,7 @@ strength: $(READY)
 	for a in $(EVALUATORS); do for b in simple simple:early=10,until=6,late=0; do \
 		$(BIN)/gin tournament $$a $$b --games 20000 --rules eaai --seed 41 --out runs/strength-$$a-$$b || exit; done; done
 
-# The figures of docs/knock-timing.md: an hour on two cores; stopped, it goes on from where it was. KNOCK_POSITIONS=100000
+# The figures of docs/knock-timing.md at full size: about two hours on two cores; stopped, it goes on from where it was. KNOCK_POSITIONS=100000
 # KNOCK_GAMES=1000 is a small one.
 KNOCK_RULES := eaai modern historic palace oklahoma
 KNOCK_POSITIONS ?= 1000000

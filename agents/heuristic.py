@@ -23,9 +23,9 @@ from ginenv.jit import kernel
 from ginenv.melds import completed, deadwood, least_after_discard, least_discards, meldable, worth
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK
 
-EARLY, UNTIL, LATE, SIGNS, CLOSE, AHEAD, DRAWS, FADE, SPREAD, DANGER, ALARM, DOUBT, GAIN = range(13)
+EARLY, UNTIL, LATE, SIGNS, CLOSE, AHEAD, DRAWS, FADE, SPREAD, DANGER, ALARM, DOUBT, GAIN, LEAST = range(14)
 """Places of the options in ``params``."""
-N_PARAMS = 13
+N_PARAMS = 14
 
 _MOST_POINTS = 128
 """More than any eleven cards have."""
@@ -163,7 +163,7 @@ def wants_knock(view, rules, params, left):
     if left == 0:
         return True
     turn = view["own_turn"] + params[SIGNS] * count(view["known"][1])
-    if turn < params[UNTIL]:
+    if turn < params[UNTIL] and left >= params[LEAST]:
         return left <= params[EARLY]
     target = np.int64(rules["target"])
     missing = target - np.int64(view["scores"][0])  # none with a first column that is closed (V2)
@@ -192,7 +192,7 @@ def choose(view, rules, params, key):
 
 
 def params_of(options: Mapping[str, Any]) -> np.ndarray:
-    """Return the options as the policy wants them: float64, shape (13,)."""
+    """Return the options as the policy wants them: float64, shape (14,)."""
     return np.array([float(options[name]) for name in OPTIONS])
 
 
@@ -214,6 +214,7 @@ OPTIONS = {
     "alarm": Option(0.12, "what is added to that with every own turn", -100, 100),
     "doubt": Option(0.05, "factor on a pair whose other completion they let go", 0, 1),
     "gain": Option(2.6, "deadwood that the upcard must save at least", -100, 100),
+    "least": Option(0, "before `until`, knock early with at least this: with less, gin is near", 0, 100),
 }
 
 AGENT = Kind("looks one draw ahead, fears the opponent's pairs, knocks early or not at all", _make, OPTIONS)

@@ -100,7 +100,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         prog=f"gin {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     module.add_arguments(parser)
-    args = parser.parse_intermixed_args(argv[1:])  # `gin score FILE --names a,b "a gin 3"`
+    try:
+        args = parser.parse_intermixed_args(argv[1:])  # `gin score FILE --names a,b "a gin 3"`
+    except TypeError:  # argparse cannot do that where a command has commands of its own, such as `gin knock`
+        args = parser.parse_args(argv[1:])
     args.run, args.argv = module.run, list(argv)
     return args
 

@@ -19,12 +19,12 @@ from rich.console import Console
 from experiments import knock_values, provenance
 from experiments.game_value import native
 from experiments.knock_metagame import KnockRule
-from experiments.match import HAND, NOBODY, A, play_pairs
+from experiments.match import HAND, NOBODY, A, check_two, play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.shards import INTERRUPTED, Shard, Stopped, read_shard, run_shards
 from experiments.stats import Interval, mean, share
 from ginenv.rng import checked_seed
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules, parse_rules, refuse_more_actions
 from ginenv.state import Kind
 
 PLAIN = KnockRule("simple", 1, 10, 10)
@@ -99,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal(f"--workers {args.workers}: give 1 or more")
     with refusing():
         seed, rules = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
+        refuse_more_actions(rules, "gin knock figures")
+        check_two(rules)
     about = {
         "kind": "figures", "rules": rules.as_dict(), "seed": seed, "games": args.games,
         "code": {"simple": provenance.agent_digest("simple"),

@@ -23,12 +23,12 @@ from experiments import knock_values, provenance
 from experiments.game_value import native
 from experiments.knock_study import rules_of
 from experiments.knock_values import DUEL, FORFEIT_A, duel
-from experiments.match import NOBODY, A, play_pairs
+from experiments.match import NOBODY, A, check_two, play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.shards import INTERRUPTED, Shard, Stopped, read_about, read_shard, run_shards
 from experiments.stats import Interval, mean
 from ginenv.rng import apart, checked_seed
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules, parse_rules, refuse_more_actions
 
 BASES = ("simple", "lean")
 TIMES = (
@@ -132,6 +132,8 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal(f"--workers {args.workers}: give 1 or more")
     with refusing():
         seed, rules = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
+        refuse_more_actions(rules, "gin knock metagame")
+        check_two(rules)
     if rules.straight:
         raise Refusal("straight gin has no knocks to time: give other --rules")
     in_games, in_hands = [r.spec for r in RULES_IN_GAMES], [r.spec for r in RULES_IN_HANDS]

@@ -22,6 +22,7 @@ from agents.worlds import GONE, sample_worlds
 from experiments.game_value import native
 from experiments.knock_study import knock_rule
 from experiments.knock_values import DECISION, best_knock, best_throw, hints_of, rate_knock, sum_up, ways_of
+from experiments.match import check_two
 from experiments.refusal import Refusal, refusing
 from experiments.stats import Z
 from ginenv.actions import action_text
@@ -198,6 +199,7 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal(f"--scores {args.scores}: two whole numbers are due, such as 40,65") from None
     with refusing():
         rules = parse_rules(args.rules)
+        check_two(rules)
         if rules.target is not None and not (0 <= own < rules.target and 0 <= theirs < rules.target):
             raise Refusal(f"--scores {args.scores}: two scores from 0 to {rules.target - 1} are due")
         pile = args.pile or args.opponent_threw

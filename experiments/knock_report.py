@@ -347,7 +347,7 @@ def _phase(page: Page, metagame: Metagame, prefix: str) -> None:
                             extent=(-2.5, 52.5, -2.5, 52.5))  # fmt: skip
         axes.figure.colorbar(image, ax=axes, label="knock at anything before own turn (20: always)")
         places = np.array([v.value for _, v in even])
-        axes.errorbar(places, [u for u, _ in even], xerr=[_half(v) for _, v in even], color="white", marker="o",
+        axes.errorbar(places, [u for u, _ in even], xerr=[_half(v) for _, v in even], color=ORANGE, marker="o",
                       markersize=4, linewidth=1, label="always and gin only level")  # fmt: skip
         axes.set_xlim(-2.5, 52.5)
         axes.set_xlabel("gin bonus (points)")

@@ -29,7 +29,7 @@ from experiments.refusal import Refusal, refusing
 from experiments.shards import ABOUT, INTERRUPTED, Shard, Stopped, names, read_about, read_shard, run_shards
 from ginenv.envs.opponent import exact_copy
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import Rules, parse_rules, rules
+from ginenv.rules import Rules, parse_rules, refuse_more_actions, rules
 
 ROWS = 1000
 """Positions a shard."""
@@ -218,6 +218,7 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal("--positions and --games: at least 1 is due")
     with refusing():
         seed, parsed = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
+        refuse_more_actions(parsed, "gin knock study")
         specs = [native(name).spec for name in args.agents]
         game_table(parsed)
     ways = parse_ways(args.ways)

@@ -181,7 +181,7 @@ def rate_knock(
         key: The opponent's randomness.
         until: Turns of the hand after which the opponent's deadwood is looked at.
         hands: int64, shape (worlds,): the opponent's cards in each world.
-        stocks: uint8, shape (worlds, 52): the stocks, their tops at ``n_stock - 1``.
+        stocks: uint8, shape (worlds, 54): the stocks, their tops at ``n_stock - 1``.
         points: float64, shape (1 + ways, worlds), written: the viewer's points less the opponent's; a knock now first.
         wins: float64, of the same shape, written: the chance to win the game after the hand.
         kinds: int16, of the same shape, written: how the hand ended, a `Kind`; negative where the opponent won it.
@@ -475,7 +475,7 @@ def duel(policy_a, params_a, policy_b, params_b, rules, seed, root, first, rows)
 
 
 def hints_of(**changes: float) -> np.ndarray:
-    """Return the params of `heuristic`: float64, shape (13,)."""
+    """Return the params of `heuristic`: float64, shape (14,)."""
     return heuristic.params_of({name: changes.get(name, o.default) for name, o in heuristic.AGENT.options.items()})
 
 

@@ -183,10 +183,11 @@ def _by_ray(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Sha
     except ImportError:
         raise Refusal("--ray needs the package ray: pip install 'ginenv[ray]'") from None
     address = os.environ.get("RAY_ADDRESS")
-    if address:
-        ray.init(address=address, log_to_driver=False)
-    else:
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+    where: dict[str, Any] = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
+    try:
+        ray.init(log_to_driver=False, **where)
+    except Exception as error:  # Ray raises a bare Exception when a part of it does not come up in time
+        raise Refusal(f"Ray cannot be begun ({' '.join(str(error).split())}): run without --ray") from error
     try:
 
         def call(work: Callable[..., np.ndarray], args: tuple[Any, ...]) -> np.ndarray:

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents.game_value import game_table
 from agents.worlds import sample_worlds
@@ -21,6 +23,7 @@ from experiments import knock_analysis, knock_folk, knock_metagame, knock_report
 from experiments.cli import main
 from experiments.game_value import native
 from experiments.knock_values import DECISION, best_knock, hints_of, rate_knock, sum_up, ways_of
+from experiments.refusal import Refusal
 from experiments.stats import Interval
 from ginenv.cards import card_list, card_mask, cards_text
 from ginenv.position import position
@@ -201,6 +204,43 @@ def test_ray_plays_the_same_bytes(folder, tmp_path):
     assert stored(out) == stored(folder)
 
 
+def test_the_ray_backend_hands_out_every_shard_once_and_stores_the_same_bytes(tmp_path, monkeypatch):
+    # A stand-in for Ray's calls: where Ray is installed the test above runs the real one.
+    begun: list[str] = []
+
+    class Reference:
+        def __init__(self, value):
+            self.value = value
+
+    class Remote:
+        def __init__(self, call):
+            self.call = call
+
+        def remote(self, *args):
+            begun.append("shard")
+            return Reference(self.call(*args))
+
+    ray = types.SimpleNamespace(
+        init=lambda **where: begun.append(str(sorted(where))), remote=Remote, shutdown=lambda: begun.append("end"),
+        wait=lambda refs, num_returns, timeout: (refs[-1:], refs[:-1]), get=lambda ref: ref.value,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    todo = [shards.Shard(f"s{i}", np.arange, (i,), 1) for i in range(5)]
+    for name, by_ray in (("ray", True), ("here", False)):
+        shards.run_shards(tmp_path / name, {"kind": "test"}, todo, workers=1, ray=by_ray, console=Console(quiet=True))
+    assert stored(tmp_path / "ray") == stored(tmp_path / "here")
+    assert begun.count("shard") == 5 and begun[-1] == "end"
+
+    def fails(**where):
+        raise Exception("the node timed out")
+
+    ray.init = fails
+    todo.append(shards.Shard("s5", np.arange, (5,), 1))
+    with pytest.raises(Refusal, match="Ray cannot be begun"):
+        shards.run_shards(tmp_path / "ray", {"kind": "test"}, todo, workers=1, ray=True, console=Console(quiet=True))
+
+
 # --- What is made of them -------------------------------------------------------------------------
 
 
@@ -349,6 +389,9 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(capsys, args, why):
         (["study", "--ways", "a"], "different counts"),
         (["metagame", "--games", "3"], "an even number"),
         (["metagame", "--rules", "straight"], "no knocks to time"),
+        (["metagame", "--rules", "penalty"], "two players"),
+        (["study", "--rules", "hollywood"], "three columns"),
+        (["study", "--rules", "open_table"], "open_table"),
         (["figures", "--games", "3"], "an even number"),
     ],
 )
