@@ -60,7 +60,7 @@ def test_shapes_and_promises():
     assert t.observations.shape == (5, ENCODINGS["features-v1"].size) and t.observations.dtype == np.int8
     assert t.action_masks.shape == (5, 108) and t.action_masks.dtype == np.int8
     assert t.views.dtype == VIEW and t.seats.dtype == np.int8
-    assert STATE.itemsize <= 512
+    assert STATE.itemsize <= 576
     before = {name: getattr(t, name) for name in ARRAYS}
     play(t, 50)
     assert all(getattr(t, name) is array for name, array in before.items())
