@@ -19,7 +19,7 @@ import agents
 from agents.protocol import Agent, Kind, Option
 from ginenv.envs.opponent import failure
 
-_NOT_AGENTS = {"clock", "network", "playout", "protocol", "registry", "worlds"}
+_NOT_AGENTS = {"clock", "game_value", "network", "playout", "protocol", "registry", "worlds"}
 
 
 def names() -> list[str]:
