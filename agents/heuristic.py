@@ -3,9 +3,10 @@
 A discard is judged by three things: the deadwood it leaves; what the best of the next draws would save of it, over the
 cards still unseen; and the danger that the opponent melds the card. The upcard is taken when it is melded in the best
 arrangement and lowers the deadwood by enough. It knocks at once in its first turns, the fewer the more cards the
-opponent took up, and from then on with gin only, except when a knock is likely to end the game.
+opponent took up, unless so little is left that gin is near; from then on it knocks with gin only, except when a knock is
+likely to end the game.
 
-The weights were tuned, not guessed: see docs/strength.md.
+The weights were tuned, not guessed, and the knock rule is what the knock study found: see docs/strength.md.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
 
 OPTIONS = {
     "early": Option(10, "knock with at most this deadwood before own turn `until`", 0, 100),
-    "until": Option(5.2, "own turn from which `late` holds", 0, 1000),
+    "until": Option(6, "own turn from which `late` holds", 0, 1000),
     "late": Option(0, "knock with at most this deadwood from then on (0: gin only)", 0, 100),
     "signs": Option(1.2, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
     "close": Option(15, "points from the target at which `early` holds to the end", 0, 10_000),
@@ -214,7 +215,7 @@ OPTIONS = {
     "alarm": Option(0.12, "what is added to that with every own turn", -100, 100),
     "doubt": Option(0.05, "factor on a pair whose other completion they let go", 0, 1),
     "gain": Option(2.6, "deadwood that the upcard must save at least", -100, 100),
-    "least": Option(0, "before `until`, knock early with at least this: with less, gin is near", 0, 100),
+    "least": Option(4, "before `until`, knock early with at least this: with less, gin is near", 0, 100),
 }
 
 AGENT = Kind("looks one draw ahead, fears the opponent's pairs, knocks early or not at all", _make, OPTIONS)
