@@ -22,6 +22,7 @@ from agents.playout import NO_FORFEIT, decision_key, play_hand
 from agents.protocol import PARAMS, POLICY_POINTER, Agent, NativeAgent
 from ginenv.deal import deal, new_game
 from ginenv.envs.opponent import ask, exact_copy
+from ginenv.hands import KINDS
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import apart, mix
@@ -48,6 +49,9 @@ GAME = np.dtype(
     align=True,
 )
 """The result of one game between A and B."""
+
+FINISHES = {int(kind): KINDS[kind] for kind in (Kind.KNOCK, Kind.GIN, Kind.BIG_GIN, Kind.UNDERCUT)}
+"""How a hand of a match can be won, by place in ``finishes``; the open table is not played in matches."""
 
 HAND = np.dtype(
     [

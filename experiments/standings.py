@@ -15,11 +15,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from experiments.match import NOBODY, A, B
+from experiments.match import FINISHES, NOBODY, A, B
 from experiments.stats import Interval, mean, ratio, share
 from experiments.store import DATABASE, Store
 from experiments.whole_file import write_whole
-from ginenv.hands import KINDS
 from ginenv.rules import Rules
 
 DIGITS = 6
@@ -47,7 +46,7 @@ def pairing_result(games: np.ndarray) -> dict[str, Any]:
     points_a, points_b = ratio(points[:, A], hands), ratio(points[:, B], hands)
     margin = mean(games["margin"].mean(axis=1))
     finishes = games["finishes"].sum(axis=(0, 1))
-    knocks = int(sum(finishes[:, kind].sum() for kind, name in KINDS.items() if name in ("knock", "undercut")))
+    knocks = int(sum(finishes[:, kind].sum() for kind, name in FINISHES.items() if name in ("knock", "undercut")))
     n_hands, dead = int(hands.sum()), int(games["dead"].sum())
     return {
         "games": int(games.size),
@@ -57,7 +56,7 @@ def pairing_result(games: np.ndarray) -> dict[str, Any]:
         "a_points_per_hand": _round(points_a.value),
         "b_points_per_hand": _round(points_b.value),
         "finishes": {
-            **{side: {name: int(finishes[i, kind]) for kind, name in KINDS.items() if name != "dead"}
+            **{side: {name: int(finishes[i, kind]) for kind, name in FINISHES.items()}
                for i, side in ((A, "a"), (B, "b"))},
             "dead": dead,
         },

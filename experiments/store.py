@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.match import GAME
+from experiments.match import FINISHES, GAME
 from experiments.refusal import Refusal
-from ginenv.hands import KINDS
 
 DATABASE, LOCK = "games.sqlite", "lock"
 _APPLICATION = 0x47494E52  # "GINR": tells our files from other SQLite files
@@ -35,8 +34,8 @@ def _columns() -> list[tuple[str, str, int | tuple[int, int] | None]]:
     for name in GAME.names or ():
         shape = GAME[name].shape
         if name == "finishes":
-            columns += [(f"{kind_name}_{'ab'[side]}", name, (side, int(kind)))
-                        for side in (0, 1) for kind, kind_name in KINDS.items() if kind_name != "dead"]  # fmt: skip
+            columns += [(f"{kind_name}_{'ab'[side]}", name, (side, kind))
+                        for side in (0, 1) for kind, kind_name in FINISHES.items()]  # fmt: skip
         elif shape:
             columns += [(f"{name}_{'ab'[side]}", name, side) for side in (0, 1)]
         else:

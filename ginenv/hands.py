@@ -30,7 +30,7 @@ from ginenv.state import SEATS, Kind
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 KINDS: dict[Kind, str] = {kind: kind.name.lower() for kind in Kind if kind != Kind.NONE}
-"""How a hand ended, as text: knock, gin, big_gin, undercut, dead."""
+"""How a hand ended, as text: knock, gin, big_gin, undercut, dead, out."""
 
 
 @dataclass(frozen=True)
