@@ -3,8 +3,8 @@
 A discard is judged by three things: the deadwood it leaves; what the best of the next draws would save of it, over the
 cards still unseen; and the danger that the opponent melds the card. The upcard is taken when it is melded in the best
 arrangement and lowers the deadwood by enough. It knocks at once in its first turns, the fewer the more cards the
-opponent took up, unless so little is left that gin is near; from then on it knocks with gin only, except when a knock is
-likely to end the game.
+opponent took up, unless so little is left that gin is near; from then on it knocks with gin only, except when a knock
+is likely to end the game.
 
 The weights were tuned, not guessed, and the knock rule is what the knock study found: see docs/strength.md.
 """
