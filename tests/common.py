@@ -18,7 +18,7 @@ from tests.reference import NaiveGame, NaiveGameRules, NaiveHollywood, NaiveRule
 
 DECK = [r + s for s in SUITS for r in RANKS]
 BITS = {text: int(BIT[card(text)]) for text in DECK}
-TEXTS = {bit: text for text, bit in BITS.items()}
+TEXTS = {bit: text for text, bit in BITS.items()} | {int(BIT[c]): card_text(c) for c in (52, 53)}  # jokers (C8)
 WORDS = {DRAW: ("draw",), TAKE: ("take",), PASS: ("pass",), BIG_GIN: ("big gin",)}
 
 

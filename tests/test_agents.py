@@ -21,7 +21,7 @@ from ginenv.cards import card
 from ginenv.deal import deal_deck, new_game
 from ginenv.envs.opponent import AgentError
 from ginenv.rules import PRESETS, Rules
-from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, OVER_PHASE, PASS, TAKE, Phase, new_states
+from ginenv.state import BIG_GIN, DISCARD, DRAW, KNOCK, ORDER, OVER_PHASE, PASS, TAKE, Phase, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
 from tests.common import AGENTS_PLAY, DECK, ODD, cards, choose, legal_actions, positions, words
@@ -154,7 +154,7 @@ class NaiveSimple:
         legal = {words(a) for a in legal_actions(s)}
         hand = set(cards(int(s["hand"][s["seat"]])))
         if s["phase"] != Phase.DISCARD:
-            top = DECK[s["order"][52 - s["n_pile"]]]
+            top = DECK[s["order"][ORDER - s["n_pile"]]]
             if ("take",) in legal and any(top in meld for meld in all_melds(hand | {top})):
                 return {("take",)}
             return {("draw",)} if ("draw",) in legal else {("pass",)}

@@ -15,7 +15,7 @@ from ginenv.encode import ENCODINGS, encode, encoding
 from ginenv.envs.vector import random_actions
 from ginenv.melds import deadwood, deadwoods_without
 from ginenv.rules import Rules, rules
-from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, RING, Phase, new_states
+from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, ORDER, RING, Phase, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look
 from tests.common import ALL_RULES, TABLES
@@ -235,7 +235,7 @@ def test_planes_and_scalars(r):
             own = s["phase"] != Phase.OVER and s["seat"] == seat
             turn = int(s["turn"])
             scalars = {
-                **{f"phase_{p.name.lower()}": s["phase"] == p for p in Phase},
+                **{f"phase_{p.name.lower()}": s["phase"] == p for p in list(Phase)[:4]},
                 "to_act": own,
                 "stock": s["n_stock"],
                 "draws_left": max(int(s["n_stock"]) - r.dead_stock, 0),
@@ -403,7 +403,7 @@ def test_H13_table_v1_shows_each_seat_as_the_viewer_counts(r):
             out = encoded(v, r, e)
             assert np.abs(out * e.scale).max() < 1.31
             shown = s["phase"] == Phase.OVER and s["winner"] != NO_SEAT
-            pile = {int(c) for c in s["order"][52 - s["n_pile"] :]}
+            pile = {int(c) for c in s["order"][ORDER - s["n_pile"] :]}
             assert cards_of(e["hand"].of(out)) == set(card_list(int(s["hand"][seat])))
             assert cards_of(e["top"].of(out)) | cards_of(e["buried"].of(out)) == pile
             assert cards_of(e["unseen"].of(out)) == set(card_list(int(v["unseen"])))

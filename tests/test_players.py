@@ -76,7 +76,7 @@ def play_in_step(s: np.void, rules: Rules, style: int, rng: random.Random) -> Na
         action = choose(s, legal, style, rng)
         step(s, rules.record, action)
         melds = [cards(int(m)) for m in s["melds"] if m] if action >= KNOCK or action == BIG_GIN else None
-        naive.play(words(action), melds, [DECK[c] for c in s["order"][: s["n_stock"]][::-1]])
+        naive.apply(words(action), melds, [DECK[c] for c in s["order"][: s["n_stock"]][::-1]])
     invariants(s, rules)
     return naive
 

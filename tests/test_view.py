@@ -40,7 +40,7 @@ EACH = sorted(EVERY)
 
 def numbers(bits: int) -> list[int]:
     """Return the cards of a mask as card numbers."""
-    return [c for c in range(N_CARDS) if bits & int(BIT[c])]
+    return [c for c in range(len(BIT)) if bits & int(BIT[c])]
 
 
 def bits_of(held: list[int]) -> int:
@@ -85,7 +85,7 @@ def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> n
         del hidden[: len(before)]
         t["hand"][other] = bits_of(new) | int(s["known"][other])
         if s["seat"] == other and s["phase"] == DISCARD_PHASE:
-            if not s["taken"]:
+            if not s["taken"] and int(s["drawn"]) in before:  # at the open table it may be laid down by now
                 t["drawn"] = new[0]
             hand, longest = t["hand"][other], rules.longest_meld
             t["discards"] = hand if rules.discard_taken or not s["taken"] else hand & ~BIT[s["drawn"]]
@@ -189,7 +189,10 @@ def test_a_view_is_what_the_table_shows(name):
                 assert (v["scores"][k], v["boxes"][k]) == (s["scores"][who], s["boxes"][who])
                 visible |= cards(int(v["known"][k]))
             assert not v["known"][players:].any() and not v["cards"][players:].any()
-            assert v["scores"][2] == s["scores"][2] or players != 2 or rules.seating == "partners"  # who sits out (V5)
+            assert (
+                v["scores"][2] == s["scores"][2] or players != 2 or rules.seating == "partners" or rules.hollywood
+            )  # who sits out (V5)
+            visible |= cards(int(s["sets"] | s["runs"]))  # laid down (V8)
             assert len(in_pile) == len(pile)
             assert cards(int(v["unseen"])) == deck - visible - cards(int(v["hand"]))
             own_turn_due = s["seat"] == seat and s["phase"] != OVER_PHASE
