@@ -32,6 +32,7 @@ from ginenv.state import (
 )
 from ginenv.step import step, write_mask
 from ginenv.view import VIEW, look, look_again, sample_hidden
+from ginenv.wild import deadwood_wild, knock_discards_wild
 from tests.common import ALL_RULES, MANY, MORE_RULES, cards, positions
 
 EVERY = ALL_RULES | MORE_RULES | MANY
@@ -89,9 +90,13 @@ def shuffled(s: np.void, rules: Rules, seat: int, rng: np.random.Generator) -> n
                 t["drawn"] = new[0]
             hand, longest = t["hand"][other], rules.longest_meld
             t["discards"] = hand if rules.discard_taken or not s["taken"] else hand & ~BIT[s["drawn"]]
-            now = deadwood(hand, longest)
+            if rules.jokers:
+                now = deadwood_wild(hand, longest)
+                t["knocks"] = knock_discards_wild(hand, t["discards"], s["knock_limit"], longest)
+            else:
+                now = deadwood(hand, longest)
+                t["knocks"] = knock_discards(hand, now, t["discards"], s["knock_limit"], longest)
             t["mid_deadwood"] = now
-            t["knocks"] = knock_discards(hand, now, t["discards"], s["knock_limit"], longest)
             t["choices"] = 1 << BIG_GIN if rules.big_gin and now == 0 else 0
             t["bluffs"] = t["discards"] & ~t["knocks"] if rules.illegal_knocks else 0
         if s["seat"] == other and s["phase"] > OVER_PHASE:  # settling by hand
