@@ -134,6 +134,7 @@ def make_state(v, rules, hand, stock, s):
             s["wins"][k] = v["wins"][k]
         s["points"][k] = 0
         s["deadwood"][k] = 0
+        s["player"][k] = k
     for i in range(3):
         s["melds"][i] = 0
     s["laid"] = 0
@@ -145,6 +146,8 @@ def make_state(v, rules, hand, stock, s):
     s["bound"] = 0
     s["longest"] = rules["longest_meld"]
     s["down"] = NO_CARD
+    s["opened"] = v["opened"]
+    s["other_dealer"] = 0
     for i in range(RING):
         s["draws"][i] = v["draws"][i]
         s["throws"][i] = v["throws"][i]

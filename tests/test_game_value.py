@@ -78,7 +78,8 @@ def test_among_equals_level_scores_are_even_and_more_points_are_better(name):
 def test_every_preset_with_a_target_has_its_counts_packed():
     assert PACKED.exists()
     for name in WITH_TARGET:
-        assert hand_points(PRESETS[name]).sum() > 300_000
+        if not PRESETS[name].more_actions:  # agents do not play these
+            assert hand_points(PRESETS[name]).sum() > 300_000
     # What bears on games alone does not matter; what bears on hands does.
     assert hand_points(PRESETS["eaai"].but(target=250)) is hand_points(PRESETS["modern"])
     assert hand_points(PRESETS["hollywood"].but(match=500)) is hand_points(PRESETS["modern"])

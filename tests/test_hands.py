@@ -34,7 +34,7 @@ def test_cards_are_text_numbers_or_a_mask(cards):
         ("AS 1S", "'1S' is not a card"),
         ("AS AS", "AS comes twice"),
         ("AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS", "a hand has 11 cards at most, not 12"),
-        ([52], "52 is not a card number"),
+        ([54], "54 is not a card number"),
         (1 << 63, "is not a mask of cards"),
     ],
 )

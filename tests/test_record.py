@@ -145,7 +145,7 @@ def test_H12_a_new_stock_that_cannot_be_is_told():
     text = t.record()
     for wrong, sentence in (
         (text.replace("new stock: ", "new stock: XX "), "'XX' is not a card"),
-        (text.replace("new stock: ", f"new stock: {t.pile[0]} "), "new stock: it is made of "),
+        (text.replace("new stock: ", f"new stock: {t.pile[0]} "), "new stock: it is made of |comes twice"),
         (text.replace("1: draw", "new stock: AS\n1: draw", 1), "the old one is not used up here"),
         (text.replace("new stock: ", "new stock: 2S\nnew stock: "), "new stock: given already"),
     ):
