@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from agents.ppo import SHARED_SIZE, SUIT_SIZE, lay_out
+from agents.ppo import PLANES, SHARED_SIZE, SUIT_SIZE, lay_out
 from ginenv.state import DISCARD
 
 RANKS, SUITS = 13, 4
@@ -67,18 +67,21 @@ class Policy(nn.Module):
         self.cards = nn.Linear(width, 2 * RANKS)  # each suit's discards, then its knocks
         self.hidden = nn.Linear(width, width)
         self.others = nn.Linear(width, DISCARD)  # draw, take, pass, big gin
-        small_outputs(self.cards, self.others)
+        self.planes = nn.Linear(width, 2 * PLANES)  # what each value of a card counts here, of any card alike
+        small_outputs(self.cards, self.others, self.planes)
 
     def forward(self, suits: Tensor, shared: Tensor) -> Tensor:
         """Return logits, float32, shape (n, 108), illegal actions included; the arguments are those of `Trunk`."""
-        return self.heads(self.trunk(suits, shared))
+        return self.heads(self.trunk(suits, shared), suits)
 
-    def heads(self, h: Tensor) -> Tensor:
-        """Return the logits that follow from the trunk's vectors, float32, shape (n, 4, width)."""
+    def heads(self, h: Tensor, suits: Tensor) -> Tensor:
+        """Return the logits that follow from the trunk's vectors, float32, shape (n, 4, width), and the positions."""
+        g = relu(self.hidden(h.mean(1)))
         # From (suit, kind, rank) to the order of the action ids: kind, suit, rank.
-        cards = self.cards(h).view(-1, SUITS, 2, RANKS).transpose(1, 2).reshape(-1, 2 * SUITS * RANKS)
-        others = self.others(relu(self.hidden(h.mean(1))))
-        return torch.cat([others, cards], 1)
+        cards = self.cards(h).view(-1, SUITS, 2, RANKS).transpose(1, 2).reshape(-1, 2, SUITS * RANKS)
+        planes = suits[:, :, :SUIT_SIZE].unflatten(2, (PLANES, RANKS)).transpose(1, 2).flatten(2)
+        cards = torch.baddbmm(cards, self.planes(g).view(-1, 2, PLANES), planes)
+        return torch.cat([self.others(g), cards.flatten(1)], 1)
 
 
 class Critic(nn.Module):
@@ -114,7 +117,7 @@ def forward(tensors: Mapping[str, np.ndarray], observations: np.ndarray) -> np.n
 
     Args:
         tensors: As `agents.ppo.shapes` names them.
-        observations: int8, shape (n, size): the encoding features-v1.
+        observations: int8, shape (n, size): the encoding features-v2.
     """
     mixing = sum(name.startswith("trunk.mix_shared.") for name in tensors)
     policy = Policy(len(tensors["trunk.own.bias"]), mixing)

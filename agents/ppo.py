@@ -20,15 +20,19 @@ from ginenv.rng import uniform
 from ginenv.state import DISCARD, KNOCK, N_ACTIONS
 from ginenv.step import is_legal
 
-FORMAT = "ginenv-policy-1"
+FORMAT = "ginenv-policy-2"
 """What a weights file says of itself; another layout gets another number."""
-ENCODING = encoding("features-v1")
+CRITIC = "critic."
+"""What the names of the critic's tensors begin with, where a file has one (`agents.critic`)."""
+ENCODING = encoding("features-v2")
 SHIPPED = Path(__file__).parent / "weights" / "ppo.safetensors"
 
 LEASTS, TURNS = 13, 16
 """Values of two thermometers: of least deadwood, and of own turns."""
 SUIT_SIZE = ENCODING.suit_size + 13
 """Values of a position that belong to a suit: its block of the encoding, and which discards are the best."""
+PLANES = SUIT_SIZE // 13
+"""Values of a position that belong to a card."""
 SHARED_SIZE = SUIT_SIZE + ENCODING.size - 4 * ENCODING.suit_size + LEASTS + TURNS
 """Values that all suits share: the mean of the suits, what stands behind the suit blocks in the encoding, and least
 deadwood and own turn as thermometers (`lay_out`)."""
@@ -48,8 +52,10 @@ def _scales() -> np.ndarray:
     """
     scale = ENCODING.scale.copy()
     for name, unit in (("stock", 20), ("draws_left", 20), ("turn", 20), ("own_turn", 10), ("opponent_turn", 10),
-                       ("deadwood", 30), ("least", 20), ("margin", 20), ("least_taking", 10)):  # fmt: skip
-        scale[ENCODING[name].start] = 1 / unit
+                       ("deadwood", 30), ("least", 20), ("margin", 20), ("least_taking", 10),
+                       ("left_next", 20), ("left_taking", 20),
+                       ("saves_without", 40), ("saves_next", 40), ("saves_taking", 40)):  # fmt: skip
+        scale[ENCODING[name].index] = 1 / unit
     scale.flags.writeable = False
     return scale
 
@@ -68,7 +74,7 @@ def lay_out(raw, suits, shared):
     What else is seen is multiplied by `SCALE`.
 
     Args:
-        raw: int8, shape (size,): the encoding features-v1.
+        raw: int8, shape (size,): the encoding features-v2.
         suits: Written: float32, shape (4, SUIT_SIZE or more).
         shared: Written: float32, shape (SHARED_SIZE or more,).
     """
@@ -118,16 +124,64 @@ def _start(weights, at, n, out):
 
 
 @kernel
-def _rectify(x, n):
-    for j in range(n):
+def rectify(x):
+    """Replace what is negative by 0."""
+    for j in range(x.shape[0]):
         x[j] = max(x[j], np.float32(0))
 
 
 @kernel
-def _mean(h, width, out):
+def suits_mean(h, out):
     """Write the mean over suits of ``h``, shape (4, width), to ``out``."""
-    for j in range(width):
+    for j in range(out.shape[0]):
         out[j] = (h[0, j] + h[1, j] + h[2, j] + h[3, j]) * np.float32(0.25)
+
+
+@kernel
+def trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
+    """Write what `agents.network.Trunk` makes of a position.
+
+    Args:
+        weights: float32; the trunk's begin at ``at``.
+        suits, n_suit: float32, shape (4, n_suit or more).
+        shared, n_shared: float32, shape (n_shared or more,).
+        mixing: Layers after the first.
+        h: float32, shape (4, width), written.
+
+    Returns:
+        Where its weights end.
+    """
+    width = h.shape[1]
+    common, added, mean = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    # First layer: what all suits get, then each suit's own.
+    at = _start(weights, at, width, common)
+    at = _affine(weights, at, shared, n_shared, width, common)
+    end = at
+    for suit in range(4):
+        for j in range(width):
+            h[suit, j] = common[j]
+        end = _affine(weights, at, suits[suit], n_suit, width, h[suit])
+        rectify(h[suit])
+    at = end
+    for _ in range(mixing):
+        suits_mean(h, mean)
+        at = _start(weights, at, width, common)
+        at = _affine(weights, at, mean, width, width, common)
+        for suit in range(4):
+            for j in range(width):
+                added[j] = common[j]
+            end = _affine(weights, at, h[suit], width, width, added)
+            for j in range(width):
+                h[suit, j] += max(added[j], np.float32(0))
+        at = end
+    return at
+
+
+@kernel
+def dense(weights, at, x, out):
+    """Write ``bias + x @ W``; the bias lies at ``at`` and W, shape (len(x), len(out)), behind it. Returns W's end."""
+    at = _start(weights, at, out.shape[0], out)
+    return _affine(weights, at, x, x.shape[0], out.shape[0], out)
 
 
 @kernel
@@ -135,50 +189,29 @@ def logits(raw, params, out):
     """Write the logits of an encoded position.
 
     Args:
-        raw: int8, shape (size,): the encoding features-v1.
+        raw: int8, shape (size,): the encoding features-v2.
         params: As `pack` makes them.
         out: float32, shape (108,).
     """
     width, mixing = np.int64(params[0]), np.int64(params[1])
     weights = params[_HEAD:].view(np.float32)
-    suits = np.empty((4, SUIT_SIZE), np.float32)
-    x = np.empty(SHARED_SIZE, np.float32)
-    shared = np.empty(width, np.float32)
-    mean = np.empty(width, np.float32)
-    h = np.empty((4, width), np.float32)
-    added = np.empty(width, np.float32)
-    lay_out(raw, suits, x)
-    # First layer: what all suits get, then each suit's own.
-    at = _start(weights, 0, width, shared)
-    at = _affine(weights, at, x, SHARED_SIZE, width, shared)
-    end = at
+    suits, shared = np.empty((4, SUIT_SIZE), np.float32), np.empty(SHARED_SIZE, np.float32)
+    h, mean, of_all = np.empty((4, width), np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    lay_out(raw, suits, shared)
+    at = trunk(weights, 0, suits, SUIT_SIZE, shared, SHARED_SIZE, mixing, h)
+    suits_mean(h, mean)
+    at = dense(weights, at, mean, of_all)
+    rectify(of_all)
+    at = dense(weights, at, of_all, out[:DISCARD])
+    of_planes, cards = np.empty(2 * PLANES, np.float32), np.empty(26, np.float32)
+    at = dense(weights, at, of_all, of_planes)
     for suit in range(4):
-        for j in range(width):
-            h[suit, j] = shared[j]
-        end = _affine(weights, at, suits[suit], SUIT_SIZE, width, h[suit])
-        _rectify(h[suit], width)
-    at = end
-    for _ in range(mixing):
-        _mean(h, width, mean)
-        at = _start(weights, at, width, shared)
-        at = _affine(weights, at, mean, width, width, shared)
-        for suit in range(4):
-            for j in range(width):
-                added[j] = shared[j]
-            end = _affine(weights, at, h[suit], width, width, added)
-            for j in range(width):
-                h[suit, j] += max(added[j], np.float32(0))
-        at = end
-    _mean(h, width, mean)
-    at = _start(weights, at, width, added)
-    at = _affine(weights, at, mean, width, width, added)
-    _rectify(added, width)
-    at = _start(weights, at, DISCARD, out)
-    at = _affine(weights, at, added, width, DISCARD, out)
-    cards = np.empty(26, np.float32)
-    for suit in range(4):
-        end = _start(weights, at, 26, cards)
-        _affine(weights, end, h[suit], width, 26, cards)
+        dense(weights, at, h[suit], cards)
+        for plane in range(PLANES):
+            for rank in range(13):
+                value = suits[suit, 13 * plane + rank]
+                cards[rank] += of_planes[plane] * value
+                cards[13 + rank] += of_planes[PLANES + plane] * value
         for rank in range(13):
             out[DISCARD + 13 * suit + rank] = cards[rank]
             out[KNOCK + 13 * suit + rank] = cards[13 + rank]
@@ -221,18 +254,12 @@ def choose(view, rules, params, key):
 # --- Weights -----------------------------------------------------------------------------------------
 
 
-def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
-    """Return the names and shapes of a policy's tensors, as in `agents.network.Policy`."""
+def trunk_shapes(width: int, mixing: int, suit_size: int, shared_size: int) -> dict[str, tuple[int, ...]]:
+    """Return the names and shapes of the tensors of an `agents.network.Trunk`."""
     found: dict[str, tuple[int, ...]] = {
-        "trunk.own.weight": (width, SUIT_SIZE),
+        "trunk.own.weight": (width, suit_size),
         "trunk.own.bias": (width,),
-        "trunk.shared.weight": (width, SHARED_SIZE),
-        "cards.weight": (26, width),
-        "cards.bias": (26,),
-        "hidden.weight": (width, width),
-        "hidden.bias": (width,),
-        "others.weight": (DISCARD, width),
-        "others.bias": (DISCARD,),
+        "trunk.shared.weight": (width, shared_size),
     }
     for layer in range(mixing):
         found[f"trunk.mix_own.{layer}.weight"] = (width, width)
@@ -241,18 +268,31 @@ def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndarray:
-    """Return a policy's tensors (`shapes`) as the ``params`` of `choose`: float64, holding pairs of float32.
+def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
+    """Return the names and shapes of a policy's tensors, as in `agents.network.Policy`."""
+    found = trunk_shapes(width, mixing, SUIT_SIZE, SHARED_SIZE)
+    for name, n in (("cards", 26), ("hidden", width), ("others", DISCARD), ("planes", 2 * PLANES)):
+        found |= {f"{name}.weight": (n, width), f"{name}.bias": (n,)}
+    return found
 
-    Raises:
-        ValueError: when a tensor is missing, has another shape or is not finite.
-    """
-    width, mixing = _sizes(tensors)
-    for name, shape in shapes(width, mixing).items():
+
+def check_shapes(tensors: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ValueError unless the tensors are those ``wanted``, of these shapes, and finite."""
+    if wanted["trunk.own.bias"] == (0,) or set(tensors) != set(wanted):
+        odd = sorted(set(tensors) ^ set(wanted))
+        raise ValueError(f"these are not the tensors of a policy: {', '.join(odd[:3])} are missing or too many")
+    for name, shape in wanted.items():
         if tensors[name].shape != shape:
             raise ValueError(f"tensor {name} has shape {tensors[name].shape}, not {shape}")
         if not np.isfinite(tensors[name]).all():
             raise ValueError(f"tensor {name} has values that are not finite")
+
+
+def flatten(tensors: Mapping[str, np.ndarray], mixing: int, layers: tuple[str, ...]) -> np.ndarray:
+    """Return a trunk's tensors and those of the ``layers`` behind it in the order that kernels read them.
+
+    float64, holding pairs of float32.
+    """
     parts = [tensors["trunk.own.bias"], tensors["trunk.shared.weight"].T, tensors["trunk.own.weight"].T]
     for layer in range(mixing):
         parts += [
@@ -260,25 +300,26 @@ def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndar
             tensors[f"trunk.mix_shared.{layer}.weight"].T,
             tensors[f"trunk.mix_own.{layer}.weight"].T,
         ]
-    for name in ("hidden", "others", "cards"):
+    for name in layers:
         parts += [tensors[f"{name}.bias"], tensors[f"{name}.weight"].T]
     flat = np.concatenate([np.ascontiguousarray(part, dtype=np.float32).ravel() for part in parts])
     if len(flat) % 2:
         flat = np.append(flat, np.float32(0))
-    head = np.array([width, mixing, temperature, 0.0])
-    return np.concatenate([head, flat.view(np.float64)])
+    return flat.view(np.float64)
 
 
-def _sizes(tensors: Mapping[str, np.ndarray]) -> tuple[int, int]:
-    """Return width and number of mixing layers. Raises ValueError unless the names are those of a policy."""
+def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndarray:
+    """Return a policy's tensors (`shapes`) as the ``params`` of `choose`: float64, holding pairs of float32.
+
+    Raises:
+        ValueError: when a tensor is missing, has another shape or is not finite.
+    """
     mixing = sum(name.startswith("trunk.mix_shared.") for name in tensors)
-    first = tensors.get("trunk.own.bias")
-    width = 0 if first is None else first.size
-    wanted = shapes(width, mixing)
-    if width == 0 or set(tensors) != set(wanted):
-        odd = sorted(set(tensors) ^ set(wanted))
-        raise ValueError(f"these are not the tensors of a policy: {', '.join(odd[:3])} are missing or too many")
-    return width, mixing
+    width = tensors["trunk.own.bias"].size if "trunk.own.bias" in tensors else 0
+    check_shapes(tensors, shapes(width, mixing))
+    return np.concatenate(
+        [[width, mixing, temperature, 0.0], flatten(tensors, mixing, ("hidden", "others", "planes", "cards"))]
+    )
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -314,8 +355,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
     return tensors, metadata
 
 
-def read_policy(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return the tensors and the metadata of a weights file.
+def read_file(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return all tensors and the metadata of a weights file: those of its critic begin with `CRITIC`.
 
     Raises:
         ValueError: when it is not a policy of this format and encoding; the sentence says what it is.
@@ -324,6 +365,17 @@ def read_policy(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     for key, wanted in (("format", FORMAT), ("encoding", ENCODING.name)):
         if metadata.get(key) != wanted:
             raise ValueError(f"{path} has {key} {metadata.get(key, 'none')!r}: this agent reads {wanted!r}")
+    return tensors, metadata
+
+
+def read_policy(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return a policy's tensors (`shapes`) and the metadata of a weights file.
+
+    Raises:
+        ValueError: when it is not a policy of this format and encoding; the sentence says what it is.
+    """
+    every, metadata = read_file(path)
+    tensors = {name: tensor for name, tensor in every.items() if not name.startswith(CRITIC)}
     try:
         pack(tensors)
     except ValueError as error:

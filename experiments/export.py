@@ -155,9 +155,15 @@ def onnx_model(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -
         added = g.add("Add", own, g.affine(mean, tensors, f"trunk.mix_shared.{layer}"))
         h = g.add("Add", h, g.add("Relu", added))
     mean = g.add("ReduceMean", h, axes=[1], keepdims=0)
-    others = g.affine(g.add("Relu", g.affine(mean, tensors, "hidden")), tensors, "others")
+    position = g.add("Relu", g.affine(mean, tensors, "hidden"))
+    others = g.affine(position, tensors, "others")
     # From (suit, kind, rank) to the order of the action ids: kind, suit, rank.
     cards = g.add("Transpose", g.shaped(g.affine(h, tensors, "cards"), 0, _SUITS, 2, _RANKS), perm=[0, 2, 1, 3])
+    # What each value of a card counts here, times the values.
+    values = g.add("Transpose", g.shaped(suits, 0, _SUITS, ppo.PLANES, _RANKS), perm=[0, 2, 1, 3])
+    counts = g.shaped(g.affine(position, tensors, "planes"), 0, 2, ppo.PLANES)
+    by_planes = g.add("MatMul", counts, g.shaped(values, 0, ppo.PLANES, _SUITS * _RANKS))
+    cards = g.add("Add", cards, g.shaped(by_planes, 0, 2, _SUITS, _RANKS))
     every = g.add("Concat", others, g.shaped(cards, 0, N_ACTIONS - DISCARD), axis=1)
     legal = g.add("Cast", "action_mask", to=TensorProto.BOOL)
     g.add("Where", legal, every, g.constant(np.float32(-np.inf)), name="logits")

@@ -29,11 +29,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from agents import ppo
+from agents import hidden, ppo
 from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
-from experiments import hidden, provenance, training
+from experiments import provenance, training
 from experiments.refusal import Refusal
 from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
 from ginenv.envs.opponent import ask
@@ -53,16 +53,17 @@ class Settings(training.Settings):
     reward: str = "points"
     """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`); a
     fifth of a game is then a reward of 1, which is about as much as `unit`."""
-    pool: float = 0.1
+    batch: int = 256
+    pool: float = 0.05
     """Share of the tables at which one seat is a past self."""
-    scripted: float = 0.15
+    scripted: float = 0.3
     """Share of the tables at which one seat is one of `SCRIPTED`."""
     against: str = ""
     """Spec of an agent that has one seat at every table, in the place of past selves and scripted bots, and whom the
     policy is measured against: what is learned is how to beat it (`gin exploit`)."""
     epochs: int = 1
     """How often an update goes through its decisions: new ones cost little more than to go through old ones again."""
-    critic_width: int = 64
+    critic_width: int = 96
     entropy: tuple[float, float] = (0.2, 0.005)
     """Weight of the policy's entropy at the start and at the end; it falls as the rate does."""
     magnet: float = 0.005
@@ -245,7 +246,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
                 mask = legal[rows].to(device)
                 h = policy.trunk(*x)
-                logs = log_probabilities(policy.heads(h), mask)
+                logs = log_probabilities(policy.heads(h, x[0]), mask)
                 taken = logs.gather(1, chosen[rows, None].to(device))[:, 0]
                 ratio = (taken - old[rows].to(device)).exp()
                 gain = flat[rows].to(device)
@@ -304,9 +305,9 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 mean = sum(strength.values()) / len(strength)
                 if mean > best:
                     best = mean
-                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
+                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command}, critic)
                 if decisions >= settings.decisions:
-                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
+                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command}, critic)
             if settings.pool > 0:
                 if len(pool) == settings.past_selves:  # make room at random: some old ones stay
                     del pool[below(mix(settings.seed, decisions), 0, len(pool))]

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ginenv.cards import BIT, LANE, NO_CARD, count, lowest
+from ginenv.cards import BIT, LANE, NO_CARD, POINTS, count, lowest
 from ginenv.jit import kernel
-from ginenv.melds import deadwood, deadwoods_without
+from ginenv.lookahead import MOST_POINTS, danger, savings
+from ginenv.melds import completed, deadwood, deadwoods_without, least_after_discard
 from ginenv.rules import SCORINGS
 from ginenv.state import (
     BIG_GIN,
@@ -84,6 +85,37 @@ _CARD_FEATURES: tuple[Part, ...] = (
     ("ways_opponent", 1 / 6, "the same with two others unseen or known in the opponent's hand"),
 )
 
+_DRAWS = 5
+"""How many of the best next draws the planes and scalars about the next draw add up."""
+_OUTLOOK: tuple[Part, ...] = (
+    (
+        "saves_without",
+        1 / 100,
+        "for each card that may be discarded now: deadwood (points) that the five best next draws would save after it, "
+        "together, at most 127",
+    ),
+    ("melding_without", 1 / 20, "for the same cards: unseen cards that would then save deadwood by a meld"),
+    ("gins_without", 1 / 8, "for the same cards: unseen cards that would then bring gin"),
+    ("outs", 1 / 8, "for each card held: unseen cards that meld with two held because of this one only"),
+    (
+        "danger",
+        1 / 100,
+        "for each card that may be discarded now: per cent that the opponent melds it, by what lies open "
+        "(`ginenv.lookahead.danger`)",
+    ),
+    (
+        "saves",
+        1 / 30,
+        "between turns, for each unseen card and the top of the pile: deadwood (points) that it would save of the hand",
+    ),
+    (
+        "melds_held",
+        1 / 6,
+        "melds of three, 0 to 6, that this card makes with two others held; for every card of the deck",
+    ),
+    ("melds_opponent", 1 / 6, "the same with two others known in the opponent's hand"),
+)
+
 _SCALARS: tuple[Part, ...] = (
     *((f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}") for phase in list(Phase)[:4]),
     ("to_act", 1, "1 when the decision is the viewer's"),
@@ -136,6 +168,23 @@ _HAND_FEATURES: tuple[Part, ...] = (
     ("opponent_turn", 1 / 50, "turns of this hand begun by the opponent, at most 63"),
 )
 
+_OUTLOOK_SCALARS: tuple[Part, ...] = (
+    *(
+        (f"{name}{when}", scale, f"{what} {then}")
+        for when, then in (
+            ("_next", "after the best discard of the planes above (by deadwood left, less 15 % of `saves_without`); "
+             "with ten cards: of the hand"),
+            ("_taking", "in the phases UPCARD and DRAW: the same after taking the top of the pile; else as without it"),
+        )
+        for name, scale, what in (
+            ("left", 1 / 100, "deadwood (points)"),
+            ("saves", 1 / 100, "what the five best next draws save together, at most 127"),
+            ("melding", 1 / 20, "unseen cards that save deadwood by a meld"),
+            ("gins", 1 / 8, "unseen cards that bring gin"),
+        )
+    ),
+)  # fmt: skip
+
 _TABLE_PLANES: tuple[Part, ...] = (
     ("hand", 1, "own hand"),
     ("top", 1, "top of the discard pile"),
@@ -178,7 +227,11 @@ _TABLE_SCALARS: tuple[Part, ...] = (
 _N_PLANES = len(_PLANES)
 _N_TABLE_PLANES = len(_TABLE_PLANES)
 _N_FEATURES = len(_CARD_FEATURES)
+_N_OUTLOOK = len(_OUTLOOK)
 _N_SCALARS = len(_SCALARS)
+_N_HAND_FEATURES = len(_HAND_FEATURES)
+_DOUBT = 0.05
+"""What a pair counts whose other completion the opponent let go, in `danger`: as `heuristic` has it."""
 _THROWN_PLANE = 10
 """Number of the plane `thrown_own`; the opponent's is the next."""
 _HISTORY_SUIT = 2 * _RANKS + 2 * _TURNS
@@ -349,16 +402,15 @@ def _planes(v, rules, out):
 
 
 @kernel
-def _features(v, rules, out):
-    """Write features-v1."""
-    n_planes = _N_PLANES + _N_FEATURES
+def _features(v, rules, n_planes, out):
+    """Write features-v1, with suit blocks of ``n_planes`` planes: those behind its own are left as they are."""
     stride, first = 13 * n_planes, 13 * _N_PLANES
     hand, longest, known = v["hand"], rules["longest_meld"], v["known"][1]
     own1, own2, own4 = _ways(hand | v["unseen"], rules["deck"])
     their1, their2, their4 = _ways(known | v["unseen"], rules["deck"])
     words = out.view(np.int64)
     for suit in range(_SUITS):
-        at = 26 * suit
+        at = (stride >> 3) * suit
         _lay(words, at, _first_row(v, suit), _second_row(v, suit))
         ones = _row(0, 0, own1, their1, suit)
         twos = _row(0, 0, own2, their2, suit)
@@ -403,6 +455,97 @@ def _features(v, rules, out):
     out[at + 5] = count(melded)
     out[at + 6] = count(known)
     out[at + 7] = min(np.int64(v["turn"]) - np.int64(v["own_turn"]), 63)
+
+
+@kernel
+def _write_outlook(left, saved, melding, gins, out, at):
+    """Write four scalars of what a hand may become."""
+    out[at], out[at + 1], out[at + 2], out[at + 3] = left, min(saved, 127), melding, gins
+
+
+@kernel
+def _look_ahead(v, rules, out):
+    """Write features-v2."""
+    n_planes = _N_PLANES + _N_FEATURES + _N_OUTLOOK
+    stride, first, at = 13 * n_planes, 13 * (_N_PLANES + _N_FEATURES), 13 * _SUITS * n_planes
+    _features(v, rules, n_planes, out)
+    hand, unseen, longest = v["hand"], v["unseen"], rules["longest_meld"]
+    words = out.view(np.int64)
+    own1, own2, own4 = _ways(hand, rules["deck"])
+    their1, their2, their4 = _ways(v["known"][1], rules["deck"])
+    for suit in range(_SUITS):
+        place = ((stride * suit) + first) >> 3
+        for i in range(6):
+            words[place + i] = 0
+        ones, twos, fours = (
+            _row(0, 0, own1, their1, suit),
+            _row(0, 0, own2, their2, suit),
+            _row(0, 0, own4, their4, suit),
+        )
+        _fourth_row(words, place, 0, ones, twos, fours)
+    pairs = completed(hand) & unseen
+    todo = hand
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        card = lowest(bit)
+        out[first + card + _BLOCK[card] * (n_planes - 1) + 39] = count(pairs & ~completed(hand & ~bit))
+
+    tally = np.zeros(MOST_POINTS, np.int64)
+    at += _N_SCALARS + _N_HAND_FEATURES
+    if v["phase"] == DISCARD_PHASE and v["mover"] == 0:
+        best, left, saved, melding, gins = 1 << 30, 0, 0, 0, 0
+        todo = v["discards"]
+        while todo != 0:
+            bit = todo & -todo
+            todo &= todo - 1
+            card = lowest(bit)
+            place = first + card + _BLOCK[card] * (n_planes - 1)
+            loose = np.int64(out[place - 52])
+            s, m, g = savings(hand & ~bit, loose, unseen, _DRAWS, tally, longest)
+            out[place], out[place + 13], out[place + 26] = min(s, 127), m, g
+            out[place + 52] = np.int64(100 * danger(v, card, _DOUBT) + 0.5)
+            rank = _rank(loose, s, m, g)
+            if rank < best:
+                best, left, saved, melding, gins = rank, loose, s, m, g
+        _write_outlook(left, saved, melding, gins, out, at)
+        _write_outlook(left, saved, melding, gins, out, at + 4)
+        return
+    now = np.int64(deadwood(hand, longest))
+    saved, melding, gins = savings(hand, now, unseen, _DRAWS, tally, longest)
+    _write_outlook(now, saved, melding, gins, out, at)
+    top = BIT[v["top"]] if v["n_pile"] > 0 else 0
+    pairs = completed(hand)
+    dear = now - least_after_discard(hand, now, longest)
+    todo = (unseen | top) & ~hand
+    while todo != 0:
+        bit = todo & -todo
+        todo &= todo - 1
+        card = lowest(bit)
+        saves = dear - POINTS[card]  # by taking a dearer card's place
+        if bit & pairs != 0:
+            drawn = hand | bit
+            saves = now - least_after_discard(drawn, deadwood(drawn, longest), longest)
+        out[first + card + _BLOCK[card] * (n_planes - 1) + 65] = max(saves, 0)
+    if top != 0 and (v["phase"] == UPCARD_PHASE or v["phase"] == DRAW_PHASE):
+        best, taken = 1 << 30, hand | top
+        todo = hand
+        while todo != 0:
+            bit = todo & -todo
+            todo &= todo - 1
+            rest = taken & ~bit
+            loose = np.int64(deadwood(rest, longest))
+            s, m, g = savings(rest, loose, unseen, _DRAWS, tally, longest)
+            rank = _rank(loose, s, m, g)
+            if rank < best:
+                best, now, saved, melding, gins = rank, loose, s, m, g
+    _write_outlook(now, saved, melding, gins, out, at + 4)
+
+
+@kernel
+def _rank(left, saved, melding, gins):
+    """Return a number by which hands are compared, less being better: the same for hands that differ in suits only."""
+    return (((20 * left - 3 * saved) * 64 - melding) * 64 - gins) * 128 + left
 
 
 @kernel
@@ -495,11 +638,13 @@ def encode(view, rules, code, out):
     if code == 0:
         _planes(view, rules, out)
     elif code == 1:
-        _features(view, rules, out)
+        _features(view, rules, _N_PLANES + _N_FEATURES, out)
     elif code == 2:
         _history(view, rules, out)
-    else:
+    elif code == 3:
         _table(view, rules, out)
+    else:
+        _look_ahead(view, rules, out)
 
 
 # --- The registry ------------------------------------------------------------------------------------
@@ -614,6 +759,9 @@ def _encodings() -> dict[str, Encoding]:
     parts = _PLANES + _CARD_FEATURES
     start = _SUITS * len(parts) * _RANKS
     features = _plane_blocks(parts) + _scalar_blocks(start, _SCALARS + _HAND_FEATURES)
+    ahead = (*parts, *_OUTLOOK)
+    scalars = _SCALARS + _HAND_FEATURES + _OUTLOOK_SCALARS
+    outlook = _plane_blocks(ahead) + _scalar_blocks(_SUITS * len(ahead) * _RANKS, scalars)
     made = (
         ("planes-v1", "What the viewer sees, card by card.", _N_PLANES * _RANKS, planes),
         (
@@ -633,6 +781,12 @@ def _encodings() -> dict[str, Encoding]:
             "What the viewer sees at a table of two to six. Seats are relative: 0 the viewer, 1 the next in turn.",
             _N_TABLE_PLANES * _RANKS,
             _plane_blocks(_TABLE_PLANES) + _scalar_blocks(_SUITS * _N_TABLE_PLANES * _RANKS, _TABLE_SCALARS),
+        ),
+        (
+            "features-v2",
+            "features-v1 with what the next draw may bring, and what the opponent may want. Costs some microseconds.",
+            len(ahead) * _RANKS,
+            outlook,
         ),
     )
     return {

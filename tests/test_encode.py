@@ -13,7 +13,8 @@ from ginenv.cards import BIT, NO_CARD, card_list, card_text
 from ginenv.deal import new_game
 from ginenv.encode import ENCODINGS, encode, encoding
 from ginenv.envs.vector import random_actions
-from ginenv.melds import deadwood, deadwoods_without
+from ginenv.lookahead import danger
+from ginenv.melds import completed, deadwood, deadwoods_without
 from ginenv.rules import Rules, rules
 from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, ORDER, RING, Phase, new_states
 from ginenv.step import step
@@ -349,6 +350,59 @@ def test_features(r):
             }
             for name, value in want.items():
                 assert e[name].of(out) == value, name
+
+
+@every_rules
+def test_features_v2_looks_a_draw_ahead(r):
+    e, longest = ENCODINGS["features-v2"], r.longest_meld
+
+    def least_after(cards: int) -> int:
+        return min(int(deadwood(cards & ~int(BIT[c]), longest)) for c in card_list(cards))
+
+    def outlook(hand: int, unseen: int) -> tuple[int, int, int, int]:
+        now = int(deadwood(hand, longest))
+        saved = {c: max(0, now - least_after(hand | int(BIT[c]))) for c in card_list(unseen)}
+        melds = [s for c, s in saved.items() if s and int(completed(hand)) & int(BIT[c])]
+        return now, min(127, sum(sorted(saved.values())[-5:])), len(melds), sum(s == now for s in melds)
+
+    for s in random_states(r, 7, 1)[::5]:
+        for seat in (0, 1):
+            v = view_of(s, r, seat)[0]
+            out = encoded(v, r, e)
+            first = ENCODINGS["features-v1"]
+            for block in first.layout:
+                assert (e[block.name].of(out) == block.of(encoded(v, r, first))).all(), block.name
+            hand, unseen, known = int(v["hand"]), int(v["unseen"]), card_list(int(v["known"][1]))
+            for c in card_list(int(r.record["deck"])):
+                assert e["melds_held"].of(out)[divmod(c, 13)] == naive_ways(c, set(card_list(hand)))
+                assert e["melds_opponent"].of(out)[divmod(c, 13)] == naive_ways(c, set(known))
+                only = int(completed(hand)) & ~int(completed(hand & ~int(BIT[c]))) & unseen
+                assert e["outs"].of(out)[divmod(c, 13)] == (len(card_list(only)) if hand & int(BIT[c]) else 0)
+            mid_turn = s["phase"] == Phase.DISCARD and s["seat"] == seat
+            found = {c: outlook(hand & ~int(BIT[c]), unseen) for c in card_list(int(v["discards"]) if mid_turn else 0)}
+            for plane, number in (("saves_without", 1), ("melding_without", 2), ("gins_without", 3)):
+                want = np.zeros((4, 13))
+                for c, numbers in found.items():
+                    want[divmod(c, 13)] = numbers[number]
+                assert (e[plane].of(out) == want).all(), plane
+            want = np.zeros((4, 13))
+            for c in found:
+                want[divmod(c, 13)] = int(100 * danger(v, c, 0.05) + 0.5)
+            assert (e["danger"].of(out) == want).all()
+            drawing = s["phase"] in (Phase.UPCARD, Phase.DRAW) and v["n_pile"]
+            top = int(BIT[int(v["top"])]) if v["n_pile"] else 0
+            saves = np.zeros((4, 13))
+            for c in [] if mid_turn else card_list((unseen | top) & ~hand):
+                saves[divmod(c, 13)] = max(0, int(deadwood(hand, longest)) - least_after(hand | int(BIT[c])))
+            assert (e["saves"].of(out) == saves).all()
+            ways = [outlook((hand | top) & ~int(BIT[c]), unseen)
+                    for c in card_list(hand)] if drawing else []  # fmt: skip
+            best = [min(options, key=lambda o: (20 * o[0] - 3 * o[1], -o[2], -o[3], o[0]))
+                    for options in (found.values() if mid_turn else [outlook(hand, unseen)],
+                                    ways or (found.values() if mid_turn else [outlook(hand, unseen)]))]  # fmt: skip
+            for when, numbers in zip(("next", "taking"), best, strict=True):
+                for name, number in zip(("left", "saves", "melding", "gins"), numbers, strict=True):
+                    assert e[f"{name}_{when}"].of(out) == number, (name, when)
 
 
 def naive_melded(cards: list[int], longest: int) -> set[str]:

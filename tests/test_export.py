@@ -38,8 +38,8 @@ def test_the_shipped_network_as_a_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["export", "--onnx", str(out)]) == 0
     assert "largest difference on 512 positions: native" in capsys.readouterr().out
     session = runtime.InferenceSession(str(out), providers=["CPUExecutionProvider"])
-    assert session.get_modelmeta().custom_metadata_map["encoding"] == "features-v1"
-    tables = Tables(7, "eaai", 3, "hand", "features-v1")
+    assert session.get_modelmeta().custom_metadata_map["encoding"] == "features-v2"
+    tables = Tables(7, "eaai", 3, "hand", "features-v2")
     actions = np.zeros(7, dtype=np.int64)
     for move in range(5):
         random_actions(tables.views, move, actions)

@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
-from agents.heuristic import danger, savings
 from agents.registry import make
 from experiments.match import NOBODY, play_pairs
 from ginenv.cards import BIT, N_CARDS, card_list, card_mask
 from ginenv.deal import new_game
-from ginenv.melds import deadwood
+from ginenv.lookahead import danger, savings
+from ginenv.melds import completed, deadwood
 from ginenv.rules import PRESETS
 from ginenv.state import DISCARD_PHASE, KNOCK, OVER_PHASE, Phase, new_states
 from ginenv.step import is_legal, step
@@ -39,7 +39,9 @@ def test_savings_are_what_the_best_draws_save(draws):
         unseen = deck[10 : rng.randrange(11, len(deck) + 1)]
         now = int(deadwood(hand, 13))
         saved = sorted((max(0, now - least_after_draw(hand, c)) for c in unseen), reverse=True)[:draws]
-        assert savings(hand, now, card_mask(unseen), draws, tally, 13) == pytest.approx(sum(saved) / draws)
+        melding = {c: now - least_after_draw(hand, c) for c in unseen if int(completed(hand)) & int(BIT[c])}
+        want = sum(saved), sum(s > 0 for s in melding.values()), sum(0 < s == now for s in melding.values())
+        assert savings(hand, now, card_mask(unseen), draws, tally, 13) == want
         assert not tally.any()
 
 

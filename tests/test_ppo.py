@@ -30,11 +30,11 @@ def safetensors(tensors: dict[str, np.ndarray], metadata: dict[str, str], kind: 
     return len(text).to_bytes(8, "little") + text + b"".join(tensor.tobytes() for tensor in tensors.values())
 
 
-GOOD = {"format": ppo.FORMAT, "encoding": "features-v1"}
+GOOD = {"format": ppo.FORMAT, "encoding": "features-v2"}
 
 
 def positions(n: int = 64, moves: int = 9) -> Tables:
-    tables = Tables(n, "eaai", 5, "hand", "features-v1")
+    tables = Tables(n, "eaai", 5, "hand", "features-v2")
     actions = np.zeros(n, dtype=np.int64)
     for move in range(moves):
         random_actions(tables.views, move, actions)
@@ -62,6 +62,8 @@ def naive_logits(t: dict[str, np.ndarray], raw: np.ndarray, mixing: int) -> np.n
     hidden = np.maximum(t["hidden.weight"] @ h.mean(0) + t["hidden.bias"], 0)
     others = t["others.weight"] @ hidden + t["others.bias"]
     cards = h @ t["cards.weight"].T + t["cards.bias"]
+    of_planes = (t["planes.weight"] @ hidden + t["planes.bias"]).reshape(2, -1)
+    cards += np.einsum("kp,spr->skr", of_planes, suits.reshape(4, -1, 13)).reshape(4, 26)
     return np.concatenate([others, cards[:, :13].ravel(), cards[:, 13:].ravel()])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import ppo
+from agents import hidden, ppo
 from agents.registry import make
 from experiments.match import play_pairs
 from experiments.refusal import Refusal
@@ -29,7 +29,7 @@ pytest.importorskip("tensorboard")
 pytestmark = pytest.mark.train
 
 from agents.network import Critic, Policy  # noqa: E402
-from experiments import hidden, train_ppo, training  # noqa: E402
+from experiments import train_ppo, training  # noqa: E402
 from experiments.train_ppo import Settings, train  # noqa: E402
 from ginenv.envs.vector import Tables, random_actions  # noqa: E402
 
@@ -56,7 +56,7 @@ def laid_out(tables: Tables) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def mid_hand(n: int) -> Tables:
-    tables = Tables(n, "eaai", 3, "hand", "features-v1")
+    tables = Tables(n, "eaai", 3, "hand", "features-v2")
     actions = np.zeros(n, dtype=np.int64)
     for move in range(11):
         random_actions(tables.views, move, actions)
@@ -103,7 +103,7 @@ def test_the_hidden_part_is_what_lies_hidden():
         state = new_states(1)
         state[0] = s
         hidden.write_hidden(state, record, out)
-        planes = out[0, :-1].reshape(4, 3, 13)
+        planes = out[0, : hidden.DEADWOOD].reshape(4, 3, 13)
         hand = cards(int(s["hand"][1 - s["seat"]]))
         held = {c for c in range(52) if planes[c // 13, 0, c % 13]}
         assert held == {number(c) for c in hand}
@@ -114,7 +114,7 @@ def test_the_hidden_part_is_what_lies_hidden():
 
 
 def test_tables_go_on_from_a_snapshot():
-    one, other = mid_hand(30), Tables(30, "eaai", 3, "hand", "features-v1")
+    one, other = mid_hand(30), Tables(30, "eaai", 3, "hand", "features-v2")
     other.restore(one.snapshot())
     assert np.array_equal(one.observations, other.observations)
     actions = np.zeros(30, dtype=np.int64)
@@ -286,7 +286,7 @@ dist.destroy_process_group()
 def test_the_other_reward_adds_up_to_the_game():
     """From its first hand to its end a game moves each seat's chance from a half to 0 or 1."""
     game = PRESETS["eaai"].but(target=30)
-    tables = Tables(20, game, 4, "game", "features-v1")
+    tables = Tables(20, game, 4, "game", "features-v2")
     start = train_ppo.win_chances(tables, game)
     assert np.allclose(start.sum(axis=1), 1) and np.abs(start - 0.5).max() < 0.05
     actions = np.zeros(20, dtype=np.int64)
