@@ -253,17 +253,17 @@ def sample_batch(view, rules, params, key, hands, stocks, patient):
 
 
 @kernel
-def search(view, rules, params, key, actions, priors, n, values, alive):
+def search(view, rules, params, key, actions, priors, n, end, values, alive):
     """Play candidates out in sampled worlds and return ``(best, seen)``: the best one's place, and the worlds played.
 
     Args:
         view, rules, params, key: As a policy's.
         actions, priors, n: The candidates (see `find_candidates`).
+        end: When it must be done (`agents.clock.deadline`); 0 for no limit.
         values: float64, shape (n, worlds), written: `worth` of each candidate in each world, while it was in the race.
         alive: int8, shape (n,), written: who was not dropped.
     """
     most, judge = values.shape[1], np.int64(params[CRITIC])
-    end = deadline(view, params[MS], params[BANK])
     batch = min(most, TIMED_BATCH if end > 0 else BATCH)
     hands, stocks, patient = np.empty(batch, np.int64), np.empty((batch, ORDER), np.uint8), np.empty(batch, np.int8)
     tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
@@ -310,6 +310,7 @@ def choose(view, rules, params, key):
         return draw_or_take(view, rules, params[HINTS + heuristic.GAIN])
     if (view["choices"] >> BIG_GIN) & 1 == 1:
         return BIG_GIN
+    end = deadline(view, params[MS], params[BANK])
     actions, priors = np.empty(ORDER + 1, np.int64), np.empty(ORDER + 1, np.float64)
     n, gin = find_candidates(view, rules, params, actions, priors)
     if gin:
@@ -318,7 +319,7 @@ def choose(view, rules, params, key):
         return actions[0]
     most = MOST_WORLDS if params[MS] > 0 or params[BANK] > 0 else np.int64(params[WORLDS])
     values, alive = np.empty((n, most), np.float64), np.empty(n, np.int8)
-    best, _ = search(view, rules, params, key, actions, priors, n, values, alive)
+    best, _ = search(view, rules, params, key, actions, priors, n, end, values, alive)
     return actions[best]
 
 
@@ -388,6 +389,6 @@ def rate_actions(view, rules, params, key, actions, values, kinds):
             tables[1] = tables[0]
             views[0] = views[2]
             step(tables[1], rules, actions[c])
-            values[c, w] = finish_hand(tables[1], rules, views, 1, params, patient[w] == 1, mix(key, -1 - w))
+            values[c, w] = finish_hand(tables[1], rules, views, 1, params, patient[w] == 1, mix(key, np.int64(-1 - w)))
             kind = np.int8(tables[1]["kind"])
             kinds[c, w] = -kind if tables[1]["winner"] == 1 else kind

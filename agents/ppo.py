@@ -54,7 +54,8 @@ def _scales() -> np.ndarray:
     for name, unit in (("stock", 20), ("draws_left", 20), ("turn", 20), ("own_turn", 10), ("opponent_turn", 10),
                        ("deadwood", 30), ("least", 20), ("margin", 20), ("least_taking", 10),
                        ("left_next", 20), ("left_taking", 20),
-                       ("saves_without", 40), ("saves_next", 40), ("saves_taking", 40)):  # fmt: skip
+                       ("saves", 30), ("saves_without", 40), ("saves_next", 40),
+                       ("saves_taking", 40)):  # fmt: skip
         scale[ENCODING[name].index] = 1 / unit
     scale.flags.writeable = False
     return scale

@@ -20,23 +20,28 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import from_dtype, types
 
-from agents.protocol import NativeAgent
+from agents.playout import play_hand
+from agents.protocol import PARAMS, POLICY_POINTER, NativeAgent
 from agents.registry import make
 from experiments.match import play_pairs
 from experiments.provenance import machine, versions
 from experiments.whole_file import write_whole
 from ginenv.cards import BIT
+from ginenv.deal import new_game
 from ginenv.encode import encoding
 from ginenv.jit import kernel
 from ginenv.melds import deadwood
-from ginenv.rules import rules
-from ginenv.state import N_ACTIONS, STATE
-from ginenv.view import VIEW
+from ginenv.rules import RULES, rules
+from ginenv.state import N_ACTIONS, STATE, Phase, new_states
+from ginenv.step import step
+from ginenv.view import VIEW, look
 
 TABLES = 1024
 HANDS = 4096
@@ -138,6 +143,72 @@ def simple_hands() -> Work:
     def work() -> int:
         games, _ = play_pairs(agent, agent, eaai, 1, 0, 12)
         return int(games["hands"].sum())
+
+    return work
+
+
+def heuristic_games() -> Work:
+    """Return `heuristic` against `simple`: games on mirrored deals, as a tournament plays them."""
+    agent, other, eaai = make("heuristic"), make("simple"), rules("eaai")
+
+    def work() -> int:
+        games, _ = play_pairs(agent, other, eaai, 1, 0, 12)
+        return int(games.size)
+
+    return work
+
+
+def decisions_in_play(n: int) -> np.ndarray:
+    """Return STATEs in which a discard is due, one of each hand that `simple` plays with itself, on its third turn."""
+    eaai, agent = rules("eaai"), make("simple")
+    states, view = new_states(n), np.zeros(1, dtype=VIEW)
+    for i, s in enumerate(states):
+        for attempt in count():
+            new_game(s, eaai.record, n * attempt + i)
+            while s["phase"] != Phase.OVER and not (s["phase"] == Phase.DISCARD and s["turn"] > 5):
+                look(s, eaai.record, int(s["seat"]), view[0])
+                step(s, eaai.record, int(agent.act(view, eaai, np.array([i]))[0]))
+            if s["phase"] != Phase.OVER:
+                break
+    return states
+
+
+def simple_rollouts() -> Work:
+    """Return hands played from a discard to their end by `simple`."""
+    agent, eaai, starts = make("simple"), rules("eaai"), decisions_in_play(256)
+    assert isinstance(agent, NativeAgent)
+
+    def work() -> int:
+        _rollouts(agent.policy, agent.params, eaai.record, starts, np.empty(1, STATE), np.empty(2, VIEW), 8)
+        return 8 * len(starts)
+
+    return work
+
+
+_TABLE, _SEATS_VIEWS = (from_dtype(kind)[::1] for kind in (STATE, VIEW))
+
+
+@kernel(signature=types.int64(POLICY_POINTER, PARAMS, from_dtype(RULES), _TABLE, _TABLE, _SEATS_VIEWS, types.int64))
+def _rollouts(policy, params, rules, starts, table, views, times):
+    points = 0
+    for i in range(starts.shape[0]):
+        for k in range(times):
+            table[0] = starts[i]
+            play_hand(table[0], rules, views, policy, params, k, policy, params, k)
+            points += table[0]["points"][0]
+    return points
+
+
+def searches(spec: str) -> Work:
+    """Return decisions of a search on what to discard."""
+    agent, eaai, starts = make(spec), rules("eaai"), decisions_in_play(8)
+    views = np.zeros(len(starts), dtype=VIEW)
+    for s, v in zip(starts, views, strict=True):
+        look(s, eaai.record, int(s["seat"]), v)
+
+    def work() -> int:
+        agent.act(views, eaai, np.arange(len(views)))
+        return len(views)
 
     return work
 
@@ -349,7 +420,7 @@ def figures(quick: bool) -> tuple[list[Figure], list[str]]:
             missing.append(f"{name} is not installed, so it is not measured: pip install 'ginenv[peers]'.")
             _say(missing[-1])
 
-    for name, target, factor in (("planes-v1", 3e6, 15.0), ("features-v1", 1e6, 0.0)):
+    for name, target, factor in (("planes-v1", 3e6, 15.0), ("features-v1", 1e6, 0.0), ("features-v2", 0, 0.0)):
         what = f"random play, {TABLES:,} tables, masks and {name}"
         _say(what)
         works: dict[str, Work] = {"ours": random_tables(name)}
@@ -374,6 +445,18 @@ def figures(quick: bool) -> tuple[list[Figure], list[str]]:
     turns = games["turns"].sum() / games["hands"].sum()
     limit = f"{turns:.1f} turns a hand: {1e9 / 4e5 / (2 * turns + 2):.0f} ns a decision at the target"
     out += _figure(what, "hands/s", 400_000, measure(works, seconds * len(works)), limit)
+
+    what = "`heuristic` against `simple`"
+    _say(what)
+    out += _figure(what, "games/s", 5000, measure({"ours": heuristic_games()}, seconds), "")
+    what = "hands played out by `simple` from a discard on its third turn"
+    _say(what)
+    out += _figure(what, "hands/s", 500_000, measure({"ours": simple_rollouts()}, seconds), "")
+    what = "discards searched by `mc`, 128 worlds"
+    _say(what)
+    out += _figure(
+        what, "decisions/s", 1000, measure({"ours": searches("mc")}, seconds), "up to 6 × 128 hands played out"
+    )
 
     for n_cards in (10, 11):
         what = f"deadwood, {n_cards} cards"

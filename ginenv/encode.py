@@ -105,7 +105,7 @@ _OUTLOOK: tuple[Part, ...] = (
     ),
     (
         "saves",
-        1 / 30,
+        1 / 40,
         "between turns, for each unseen card and the top of the pile: deadwood (points) that it would save of the hand",
     ),
     (

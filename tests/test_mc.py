@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from agents.clock import deadline
 from agents.mc import drop_losers, find_candidates, finish_hand, sample_batch, search, worth
 from agents.playout import NO_FORFEIT, play_hand
 from agents.registry import make
@@ -157,12 +158,13 @@ def test_a_time_budget_is_kept():
         if s["phase"] != DISCARD_PHASE:
             continue
         look(s, EAAI.record, int(s["seat"]), v[0])
+        start = time.monotonic()
+        end = deadline(v[0], 5, 0)
         n, gin = find_candidates(v[0], EAAI.record, agent.params, actions, priors)
         if n == 1 or gin:
             continue
         values, alive = np.zeros((n, 1 << 14)), np.zeros(n, dtype=np.int8)
-        start = time.monotonic()
-        _, seen = search(v[0], EAAI.record, agent.params, 1, actions, priors, n, values, alive)
+        _, seen = search(v[0], EAAI.record, agent.params, 1, actions, priors, n, end, values, alive)
         took = time.monotonic() - start
         searched += 1
         late += took > 0.05  # ten times over: a busy machine must not fail the test

@@ -136,7 +136,7 @@ def test_the_shipped_weights_are_small_and_say_what_they_are():
     (safetensors(weights(), GOOD)[:-4], "is not a whole safetensors file"),
     (safetensors(weights(), GOOD, "F64"), "is F64, not float32"),
     (safetensors(weights(), {}), "has format 'none'"),
-    (safetensors(weights(), GOOD | {"format": "ginenv-policy-2"}), "has format 'ginenv-policy-2'"),
+    (safetensors(weights(), GOOD | {"format": "ginenv-policy-1"}), "has format 'ginenv-policy-1'"),
     (safetensors(weights(), GOOD | {"encoding": "planes-v1"}), "has encoding 'planes-v1': this agent reads 'features"),
     (safetensors({"x": np.zeros(3, np.float32)}, GOOD), "are not the tensors of a policy"),
     (safetensors(weights() | {"cards.bias": np.zeros(25, np.float32)}, GOOD), "cards.bias has shape (25,), not (26,)"),
