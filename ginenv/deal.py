@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.rng import below, mix
-from ginenv.rules import FIRST_DEALERS, SEATINGS
-from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
+from ginenv.rules import FIRST_DEALERS, RULES_TYPE, SEATINGS
+from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, STATE_TYPE, TAKE, UPCARD_PHASE
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
@@ -18,7 +19,7 @@ _STOCK_STREAM = 64
 """Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def new_game(s, rules, seed):
     """Begin a game in STATE ``s``: scores at zero, a first dealer by chance or cut (H14), and its first hand dealt.
 
@@ -37,7 +38,7 @@ def new_game(s, rules, seed):
     deal(s, rules)
 
 
-@kernel
+@standalone(types.int64(RULES_TYPE, types.int64, types.int64[::1]))
 def cut(rules, seed, cards):
     """Have each seat draw a card from the shuffled deck, and return the one whose card makes it the dealer (C7, H14).
 
@@ -102,7 +103,7 @@ def seat_players(s, rules, dealer):
         s["other_dealer"] = 1 - dealer
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def _change_places(s, rules):
     """Let those play the next hand whose turn it is: under V5 the loser changes places with the third, under V6 the
     partners' other table plays, whose hand of this round is then complete.
@@ -124,7 +125,7 @@ def _change_places(s, rules):
     s["dealer"], s["other_dealer"] = s["other_dealer"], s["dealer"]
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def deal(s, rules):
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
     if rules["seating"] != _TABLE:
@@ -146,7 +147,7 @@ def deal(s, rules):
     _deal_out(s, rules, n)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.uint8[::1]))
 def deal_deck(s, rules, deck):
     """Deal from a given deck: uint8, all cards of the rules, the first card is dealt first."""
     if rules["seating"] != _TABLE:
@@ -224,7 +225,7 @@ def _deal_out(s, rules, n):
     s["knocks"] = 0
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def reshuffle(s, rules):
     """Shuffle all discards but the top one into a new stock (H12), in an order that follows from the game's seed.
 

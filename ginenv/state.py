@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numba
 import numpy as np
 
 from ginenv.rules import Rules
@@ -78,7 +79,10 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 560 bytes."""
+"""One table: 568 bytes."""
+
+STATE_TYPE = numba.from_dtype(STATE)
+"""A STATE record in the signature of a kernel."""
 
 NO_SEAT = 255
 FROM_PILE = 64

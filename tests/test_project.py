@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ginenv", "agents", "experiments")
 """Each imports from itself and those before it only."""
 MODULES = """
-jit rng cards melds wild lookahead rules state deal scoring lay ledger step view position invariants encode actions
+jit rng cards melds wild lookahead rules state deal scoring ledger view lay step position invariants encode actions
 hands record render table games sheet
 """
 ORDER = MODULES.split()
