@@ -9,12 +9,13 @@ from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
 from ginenv.jit import kernel, standalone
 from ginenv.rng import below, mix
 from ginenv.rules import FIRST_DEALERS, RULES_TYPE, SEATINGS
-from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, STATE_TYPE, TAKE, UPCARD_PHASE
+from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, STATE_TYPE, TAKE, UPCARD_PHASE, Kind
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
 _TABLE, _THREE_HANDED, _PARTNERS = (SEATINGS.index(s) for s in ("table", "three_handed", "partners"))
 _RANDOM, _HIGH = FIRST_DEALERS.index("random"), FIRST_DEALERS.index("high")
+_DEAD = int(Kind.DEAD)
 _STOCK_STREAM = 64
 """Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
@@ -77,6 +78,7 @@ def reset_game(s, seed):
     s["hand_number"] = 0
     s["first_home"] = NO_SEAT
     s["other_dealer"] = 0
+    s["cut"] = 0
     for seat in range(SEATS):
         s["scores"][seat] = 0
         s["boxes"][seat] = 0
@@ -103,6 +105,13 @@ def seat_players(s, rules, dealer):
         s["other_dealer"] = 1 - dealer
 
 
+@kernel
+def cut_short(s, rules):
+    """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
+    left = s["n_stock"] > rules["dead_stock"] or s["reshuffled"] < rules["reshuffles"]
+    return s["kind"] == _DEAD and left
+
+
 @standalone(types.void(STATE_TYPE, RULES_TYPE))
 def _change_places(s, rules):
     """Let those play the next hand whose turn it is: under V5 the loser changes places with the third, under V6 the
@@ -117,6 +126,7 @@ def _change_places(s, rules):
             s["scores"][loser], s["scores"][2] = s["scores"][2], s["scores"][loser]
             s["boxes"][loser], s["boxes"][2] = s["boxes"][2], s["boxes"][loser]
         return
+    s["cut"] = s["hand_number"] % 2 == 1 and cut_short(s, rules)
     for seat in range(2):
         other = seat + 2
         s["player"][seat], s["player"][other] = s["player"][other], s["player"][seat]
@@ -163,13 +173,7 @@ def _deal_out(s, rules, n):
     """Deal hands, upcard and stock (H1) from the ``n`` cards of ``order``, the last one first."""
     players = np.int64(rules["players"])
     non_dealer = (np.int64(s["dealer"]) + 1) % players
-    for seat in range(players):
-        s["hand"][seat] = 0
-        s["known"][seat] = 0
-        s["thrown"][seat] = 0
-        s["refused"][seat] = 0
-        s["points"][seat] = 0
-        s["deadwood"][seat] = 0
+    clear_hand(s, rules)
     top = n
     for _ in range(rules["cards_dealt"]):
         seat = non_dealer
@@ -183,7 +187,6 @@ def _deal_out(s, rules, n):
     s["n_pile"] = 1
     s["n_stock"] = top
     s["upcard"] = upcard
-    s["reshuffled"] = 0
 
     s["knock_limit"] = rules["knock_limit"]
     s["multiplier"] = 1
@@ -194,6 +197,22 @@ def _deal_out(s, rules, n):
         if rules["spades_double"] and upcard < 13:
             s["multiplier"] = 2
 
+    s["seat"] = non_dealer
+    s["first"] = non_dealer
+    s["choices"] = (1 << TAKE) | (1 << PASS)
+
+
+@kernel
+def clear_hand(s, rules):
+    """Put every field of a hand in STATE ``s`` to what it is before a deal, but ``order`` and what depends on it."""
+    for seat in range(SEATS):
+        s["hand"][seat] = 0
+        s["known"][seat] = 0
+        s["thrown"][seat] = 0
+        s["refused"][seat] = 0
+        s["deadwood"][seat] = 0
+    for seat in range(rules["players"]):  # what the first hand of a round scored stays where it is kept (V6)
+        s["points"][seat] = 0
     for i in range(RING):
         s["draws"][i] = NO_CARD
         s["throws"][i] = NO_CARD
@@ -210,9 +229,8 @@ def _deal_out(s, rules, n):
     s["down"] = NO_CARD
     s["opened"] = 0
     s["turn"] = 0
+    s["reshuffled"] = 0
     s["phase"] = UPCARD_PHASE
-    s["seat"] = non_dealer
-    s["first"] = non_dealer
     s["passes"] = 0
     s["drawn"] = NO_CARD
     s["mid_deadwood"] = 0
@@ -220,7 +238,7 @@ def _deal_out(s, rules, n):
     s["kind"] = 0
     s["knocker"] = NO_SEAT
     s["winner"] = NO_SEAT
-    s["choices"] = (1 << TAKE) | (1 << PASS)
+    s["choices"] = 0
     s["discards"] = 0
     s["knocks"] = 0
 

@@ -185,7 +185,7 @@ def _c_type(signature: Any) -> Any:
     """Return the C type of a compiled function: it takes where to put its result and what was raised, then the
     arguments, arrays taken to pieces.
     """
-    c_types = []
+    c_types: list[Any] = []
     for kind in signature.args:
         if isinstance(kind, types.Array):
             c_types += [ctypes.c_int64] * (5 + 2 * kind.ndim)
