@@ -227,6 +227,7 @@ try:
     threading.Event().wait(20)
 except KeyboardInterrupt:
     print("interrupted")
+type(double)._address = address
 print(many(numbers, 100), numbers[0], double(numbers, 21), len(double._dispatcher.overloads))
 try:
     one(numbers, -1)
