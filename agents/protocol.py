@@ -10,18 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numba
 import numpy as np
 from numba import types
 
 from ginenv.envs.opponent import check_players
 from ginenv.jit import kernel
-from ginenv.rules import RULES, Rules
-from ginenv.view import VIEW
+from ginenv.rules import RULES_TYPE, Rules
+from ginenv.view import VIEW_TYPE
 
-_VIEW, _RULES = numba.from_dtype(VIEW), numba.from_dtype(RULES)
 PARAMS = types.float64[::1]
-POLICY = types.int64(_VIEW, _RULES, PARAMS, types.int64)
+POLICY = types.int64(VIEW_TYPE, RULES_TYPE, PARAMS, types.int64)
 """Signature of a native policy: ``policy(view, rules, params, key) -> action``."""
 POLICY_POINTER = types.FunctionType(POLICY)
 
@@ -63,7 +61,7 @@ class Agent(Protocol):
         ...
 
 
-@kernel(signature=types.void(POLICY_POINTER, _VIEW[::1], _RULES, PARAMS, types.int64[::1], types.int64[::1]))
+@kernel(signature=types.void(POLICY_POINTER, VIEW_TYPE[::1], RULES_TYPE, PARAMS, types.int64[::1], types.int64[::1]))
 def _act_all(policy, views, rules, params, keys, actions):
     for i in range(views.shape[0]):
         actions[i] = policy(views[i], rules, params, keys[i])

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ginenv.cards import BIT, N_CARDS, NO_CARD, count, lowest
+from ginenv.deal import clear_hand, reset_game
 from ginenv.jit import kernel
 from ginenv.melds import completed, deadwood, knock_discards
 from ginenv.rng import below, mix, uniform
@@ -26,7 +27,6 @@ from ginenv.state import (
     BIG_GIN,
     DISCARD_PHASE,
     DRAW,
-    NO_SEAT,
     ORDER,
     PASS,
     RING,
@@ -123,31 +123,17 @@ def make_state(v, rules, hand, stock, s):
         stock: uint8, shape (54,): the stock, its top at ``n_stock - 1``.
         s: A STATE record, overwritten.
     """
+    reset_game(s, 0)
+    clear_hand(s, rules)
     for k in range(SEATS):
-        s["hand"][k] = 0
         s["known"][k] = v["known"][k]
         s["thrown"][k] = v["thrown"][k]
         s["refused"][k] = v["refused"][k]
         s["scores"][k] = v["scores"][k]
         s["boxes"][k] = v["boxes"][k]
-        if k < 2:
-            s["wins"][k] = v["wins"][k]
-        s["points"][k] = 0
-        s["deadwood"][k] = 0
-        s["player"][k] = k
-    for i in range(3):
-        s["melds"][i] = 0
-    s["laid"] = 0
-    s["sets"] = 0
-    s["runs"] = 0
-    s["starts"] = 0
-    s["loose"] = 0
-    s["bluffs"] = 0
-    s["bound"] = 0
-    s["longest"] = rules["longest_meld"]
-    s["down"] = NO_CARD
+    for k in range(2):
+        s["wins"][k] = v["wins"][k]
     s["opened"] = v["opened"]
-    s["other_dealer"] = 0
     for i in range(RING):
         s["draws"][i] = v["draws"][i]
         s["throws"][i] = v["throws"][i]
@@ -168,10 +154,6 @@ def make_state(v, rules, hand, stock, s):
     s["upcard"] = v["upcard"]
     s["knock_limit"] = v["knock_limit"]
     s["multiplier"] = v["multiplier"]
-    s["kind"] = 0
-    s["knocker"] = NO_SEAT
-    s["winner"] = NO_SEAT
-    s["first_home"] = NO_SEAT
     s["hand"][0] = v["hand"]
     s["choices"] = v["choices"]
     s["discards"] = v["discards"]

@@ -26,10 +26,10 @@ from ginenv.hands import KINDS
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import apart, mix
-from ginenv.rules import RULES, Rules, parse_rules, refuse_more_actions
-from ginenv.state import NO_SEAT, OVER_PHASE, STATE, Kind, new_states
+from ginenv.rules import RULES_TYPE, Rules, parse_rules, refuse_more_actions
+from ginenv.state import NO_SEAT, OVER_PHASE, STATE_TYPE, Kind, new_states
 from ginenv.step import is_legal, step
-from ginenv.view import VIEW, look
+from ginenv.view import VIEW, VIEW_TYPE, look
 
 GAME = np.dtype(
     [
@@ -155,9 +155,9 @@ def enter_game(s, rules, forfeit, game):
 
 @kernel(
     signature=types.int64(
-        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, numba.from_dtype(RULES), types.int64,
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, RULES_TYPE, types.int64,
         types.int64, types.int64, numba.from_dtype(GAME)[:, ::1], numba.from_dtype(HAND)[::1],
-        numba.from_dtype(STATE)[::1], numba.from_dtype(VIEW)[::1],
+        STATE_TYPE[::1], VIEW_TYPE[::1],
     )
 )  # fmt: skip
 def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, root, first, games, hands, states, views):

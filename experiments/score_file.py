@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ginenv.cards import POINTS, card, card_text
+from ginenv.cards import JOKER_POINTS, POINTS, card, card_text
 from ginenv.games import HandScore, Match, dead, keep_match, next_dealer, won
 from ginenv.record import BYTE_ORDER_MARK, rules_text
 from ginenv.rules import Rules, parse_rules
@@ -194,7 +194,7 @@ def read_hand(text: str, names: Sequence[str], rules: Rules) -> HandScore:
     kind = match["kind"].casefold().replace(" ", "_")
     limit, multiplier = _by_upcard(match["upcard"], rules)
     counts = [int(match[key]) for key in ("first", "second") if match[key] is not None]
-    most = 10 * rules.cards_dealt
+    most = 10 * rules.cards_dealt + (2 * (JOKER_POINTS - 10) if rules.jokers else 0)
     if not counts or (match["first"] is None and kind in ("knock", "undercut")):
         raise ValueError(f"{text!r} lacks the points: write '{names[seat]} {kind.replace('_', ' ')} 12', for example")
     if max(counts) > most:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, JOKER, NO_CARD, POINTS
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.rng import below, mix
-from ginenv.rules import FIRST_DEALERS, SEATINGS
-from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, TAKE, UPCARD_PHASE
+from ginenv.rules import FIRST_DEALERS, RULES_TYPE, SEATINGS
+from ginenv.state import NO_SEAT, ORDER, PASS, RING, SEATS, STATE_TYPE, TAKE, UPCARD_PHASE, Kind
 
 _DEALER_STREAM = 1 << 40
 """Index of the stream that draws the first dealer; hands use the indices from 0 up."""
 _TABLE, _THREE_HANDED, _PARTNERS = (SEATINGS.index(s) for s in ("table", "three_handed", "partners"))
 _RANDOM, _HIGH = FIRST_DEALERS.index("random"), FIRST_DEALERS.index("high")
+_DEAD = int(Kind.DEAD)
 _STOCK_STREAM = 64
 """Streams of a hand's key from here on shuffle its new stocks; the deck uses the numbers below."""
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def new_game(s, rules, seed):
     """Begin a game in STATE ``s``: scores at zero, a first dealer by chance or cut (H14), and its first hand dealt.
 
@@ -37,7 +39,7 @@ def new_game(s, rules, seed):
     deal(s, rules)
 
 
-@kernel
+@standalone(types.int64(RULES_TYPE, types.int64, types.int64[::1]))
 def cut(rules, seed, cards):
     """Have each seat draw a card from the shuffled deck, and return the one whose card makes it the dealer (C7, H14).
 
@@ -76,6 +78,7 @@ def reset_game(s, seed):
     s["hand_number"] = 0
     s["first_home"] = NO_SEAT
     s["other_dealer"] = 0
+    s["cut"] = 0
     for seat in range(SEATS):
         s["scores"][seat] = 0
         s["boxes"][seat] = 0
@@ -103,6 +106,13 @@ def seat_players(s, rules, dealer):
 
 
 @kernel
+def cut_short(s, rules):
+    """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
+    left = s["n_stock"] > rules["dead_stock"] or s["reshuffled"] < rules["reshuffles"]
+    return s["kind"] == _DEAD and left
+
+
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def _change_places(s, rules):
     """Let those play the next hand whose turn it is: under V5 the loser changes places with the third, under V6 the
     partners' other table plays, whose hand of this round is then complete.
@@ -116,6 +126,7 @@ def _change_places(s, rules):
             s["scores"][loser], s["scores"][2] = s["scores"][2], s["scores"][loser]
             s["boxes"][loser], s["boxes"][2] = s["boxes"][2], s["boxes"][loser]
         return
+    s["cut"] = s["hand_number"] % 2 == 1 and cut_short(s, rules)
     for seat in range(2):
         other = seat + 2
         s["player"][seat], s["player"][other] = s["player"][other], s["player"][seat]
@@ -124,7 +135,7 @@ def _change_places(s, rules):
     s["dealer"], s["other_dealer"] = s["other_dealer"], s["dealer"]
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def deal(s, rules):
     """Shuffle and deal the hand ``hand_number`` of the game in ``s``; its dealer is already set."""
     if rules["seating"] != _TABLE:
@@ -146,7 +157,7 @@ def deal(s, rules):
     _deal_out(s, rules, n)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.uint8[::1]))
 def deal_deck(s, rules, deck):
     """Deal from a given deck: uint8, all cards of the rules, the first card is dealt first."""
     if rules["seating"] != _TABLE:
@@ -162,13 +173,7 @@ def _deal_out(s, rules, n):
     """Deal hands, upcard and stock (H1) from the ``n`` cards of ``order``, the last one first."""
     players = np.int64(rules["players"])
     non_dealer = (np.int64(s["dealer"]) + 1) % players
-    for seat in range(players):
-        s["hand"][seat] = 0
-        s["known"][seat] = 0
-        s["thrown"][seat] = 0
-        s["refused"][seat] = 0
-        s["points"][seat] = 0
-        s["deadwood"][seat] = 0
+    clear_hand(s, rules)
     top = n
     for _ in range(rules["cards_dealt"]):
         seat = non_dealer
@@ -182,7 +187,6 @@ def _deal_out(s, rules, n):
     s["n_pile"] = 1
     s["n_stock"] = top
     s["upcard"] = upcard
-    s["reshuffled"] = 0
 
     s["knock_limit"] = rules["knock_limit"]
     s["multiplier"] = 1
@@ -193,6 +197,22 @@ def _deal_out(s, rules, n):
         if rules["spades_double"] and upcard < 13:
             s["multiplier"] = 2
 
+    s["seat"] = non_dealer
+    s["first"] = non_dealer
+    s["choices"] = (1 << TAKE) | (1 << PASS)
+
+
+@kernel
+def clear_hand(s, rules):
+    """Put every field of a hand in STATE ``s`` to what it is before a deal, but ``order`` and what depends on it."""
+    for seat in range(SEATS):
+        s["hand"][seat] = 0
+        s["known"][seat] = 0
+        s["thrown"][seat] = 0
+        s["refused"][seat] = 0
+        s["deadwood"][seat] = 0
+    for seat in range(rules["players"]):  # what the first hand of a round scored stays where it is kept (V6)
+        s["points"][seat] = 0
     for i in range(RING):
         s["draws"][i] = NO_CARD
         s["throws"][i] = NO_CARD
@@ -209,9 +229,8 @@ def _deal_out(s, rules, n):
     s["down"] = NO_CARD
     s["opened"] = 0
     s["turn"] = 0
+    s["reshuffled"] = 0
     s["phase"] = UPCARD_PHASE
-    s["seat"] = non_dealer
-    s["first"] = non_dealer
     s["passes"] = 0
     s["drawn"] = NO_CARD
     s["mid_deadwood"] = 0
@@ -219,12 +238,12 @@ def _deal_out(s, rules, n):
     s["kind"] = 0
     s["knocker"] = NO_SEAT
     s["winner"] = NO_SEAT
-    s["choices"] = (1 << TAKE) | (1 << PASS)
+    s["choices"] = 0
     s["discards"] = 0
     s["knocks"] = 0
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def reshuffle(s, rules):
     """Shuffle all discards but the top one into a new stock (H12), in an order that follows from the game's seed.
 

@@ -18,12 +18,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, LANE, NO_CARD, POINTS, count, lowest
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.lookahead import MOST_POINTS, danger, savings
 from ginenv.melds import completed, deadwood, deadwoods_without, least_after_discard
-from ginenv.rules import SCORINGS
+from ginenv.rules import RULES_TYPE, SCORINGS
 from ginenv.state import (
     BIG_GIN,
     DISCARD_PHASE,
@@ -35,6 +36,7 @@ from ginenv.state import (
     UPCARD_PHASE,
     Phase,
 )
+from ginenv.view import VIEW_TYPE
 
 # --- What is in them: names, scales and meanings, in the order of the kernels below -------------------
 
@@ -388,7 +390,7 @@ def _ways(cards, deck):
     return (r0 ^ s0) & deck, b1 & deck, b2 & deck
 
 
-@kernel
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
 def _planes(v, rules, out):
     """Write planes-v1."""
     words = out.view(np.int64)
@@ -457,13 +459,19 @@ def _features(v, rules, n_planes, out):
     out[at + 7] = min(np.int64(v["turn"]) - np.int64(v["own_turn"]), 63)
 
 
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
+def _only_features(v, rules, out):
+    """Write features-v1 alone."""
+    _features(v, rules, _N_PLANES + _N_FEATURES, out)
+
+
 @kernel
 def _write_outlook(left, saved, melding, gins, out, at):
     """Write four scalars of what a hand may become."""
     out[at], out[at + 1], out[at + 2], out[at + 3] = left, min(saved, 127), melding, gins
 
 
-@kernel
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
 def _look_ahead(v, rules, out):
     """Write features-v2."""
     n_planes = _N_PLANES + _N_FEATURES + _N_OUTLOOK
@@ -548,7 +556,7 @@ def _rank(left, saved, melding, gins):
     return (((20 * left - 3 * saved) * 64 - melding) * 64 - gins) * 128 + left
 
 
-@kernel
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
 def _history(v, rules, out):
     """Write history-v1."""
     for i in range(_SUITS * _HISTORY_SUIT + 2 * _TURNS):
@@ -592,7 +600,7 @@ def _mark(cards, plane, out):
         out[card + _BLOCK[card] * (_N_TABLE_PLANES - 1) + 13 * plane] = 1
 
 
-@kernel
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
 def _table(v, rules, out):
     """Write table-v1."""
     at = _SUITS * 13 * _N_TABLE_PLANES
@@ -638,7 +646,7 @@ def encode(view, rules, code, out):
     if code == 0:
         _planes(view, rules, out)
     elif code == 1:
-        _features(view, rules, _N_PLANES + _N_FEATURES, out)
+        _only_features(view, rules, out)
     elif code == 2:
         _history(view, rules, out)
     elif code == 3:

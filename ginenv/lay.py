@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, JOKER, LANE, N_CARDS, count, dense, total
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, is_set, run_from, suits_of
 from ginenv.scoring import score_knock
 from ginenv.state import (
@@ -33,8 +34,10 @@ from ginenv.state import (
     N_ALL_ACTIONS,
     N_MELDS,
     REFUSE,
+    STATE_TYPE,
     Kind,
 )
+from ginenv.view import VIEW_TYPE
 
 _ONE_RANK = 0x0001000100010001
 
@@ -110,7 +113,7 @@ def _meld_is_legal(s, number):
     return s["phase"] != ARRANGE_PHASE or deadwood(loose & ~meld, longest) <= s["bound"]
 
 
-@kernel
+@standalone(types.boolean(STATE_TYPE, types.int64), types.boolean(VIEW_TYPE, types.int64))
 def is_legal_lay(s, action):
     """Return whether ``action``, one behind the 108 of every game, is legal for the seat to act."""
     if action >= N_ALL_ACTIONS:
@@ -133,7 +136,7 @@ def is_legal_lay(s, action):
     return below & BIT[action - LAY_BELOW] != 0
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, types.int8[::1]), types.void(VIEW_TYPE, types.int8[::1]))
 def write_lays(s, mask):
     """Write the legal actions behind the 108 of every game to ``mask``: int8, shape (`N_ALL_ACTIONS`,)."""
     for number in range(N_MELDS):

@@ -10,10 +10,11 @@ Games from a list of results, without a STATE, are kept by `ginenv.games`.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from ginenv.jit import kernel
-from ginenv.rules import DEALERS, SCORINGS, SEATINGS, SHUTOUTS
-from ginenv.state import NO_SEAT, SEATS
+from ginenv.jit import kernel, standalone
+from ginenv.rules import DEALERS, RULES_TYPE, SCORINGS, SEATINGS, SHUTOUTS
+from ginenv.state import NO_SEAT, SEATS, STATE_TYPE
 
 LONGEST_GAME = 1000
 """Hands after which a game ends by its totals even if nobody has reached the target: bad players under straight gin
@@ -28,7 +29,7 @@ _PENALTY = SCORINGS.index("penalty")
 _PARTNERS = SEATINGS.index("partners")
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def enter_hand(s, rules):
     """Add the finished hand in STATE ``s`` to scores and boxes, and name the next dealer."""
     s["hand_number"] += 1
@@ -77,7 +78,7 @@ def _pass_deal(s, rules, winner):
         s["dealer"] = loser
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def _enter_partners_hand(s, rules):
     """Name the next dealer of this table, and after the second hand of a round enter the net difference (V6).
 
@@ -104,7 +105,7 @@ def round_net(s):
     return np.int64(points[0]) + np.int64(points[2]) - np.int64(points[1]) - np.int64(points[3])
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def _enter_columns(s, rules, winner):
     """Enter a win in as many columns as ``winner`` has won hands, three at the most; closed ones take nothing (V2)."""
     s["wins"][winner] = min(s["wins"][winner] + 1, COLUMNS)
@@ -132,7 +133,7 @@ def game_over(s, rules):
     return s["hand_number"] >= rules["hands"]
 
 
-@kernel
+@standalone(types.int64(STATE_TYPE, RULES_TYPE, types.int64))
 def final_total(s, rules, seat):
     """Return the total of ``seat`` with boxes and bonuses (G2-G4), as if the game in ``s`` ended now; in Hollywood the
     sum over the columns.
@@ -191,7 +192,7 @@ def above_others(values, rules, seat):
     return own - (rest - own) / (people - 1)
 
 
-@kernel
+@standalone(types.float64(STATE_TYPE, RULES_TYPE, types.int64))
 def standing(s, rules, seat):
     """Return by how much the final total of ``seat`` is above the others' (`above_others`); for two the `margin`."""
     if rules["people"] == 2:
@@ -218,7 +219,7 @@ def margin(s, rules, seat):
     return final_total(s, rules, seat) - final_total(s, rules, seat ^ 1)
 
 
-@kernel
+@standalone(types.int64(STATE_TYPE, RULES_TYPE))
 def game_winner(s, rules):
     """Return the seat that wins the game in ``s``: the highest total, else who of the level ones was home first;
     NO_SEAT when level (G5). Of partners (V6) it is seat 0 or 1, for the side.

@@ -13,9 +13,10 @@ for what can be laid off on them, and has a slower path of its own.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import LANE, count, deck_mask, total
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 
 MAX_HAND = 11
 """The most cards a hand can have: ten and the one just drawn."""
@@ -292,7 +293,7 @@ def _reach(run, loose, longest):
     return laid
 
 
-@kernel
+@standalone(types.UniTuple(types.int64, 2)(types.int64, types.int64, types.int64, types.int64))
 def _best_runs(lane, deck, kept, longest):
     """Return the split of ``lane`` (one suit's cards) into runs that leaves least, then fewest layoffs.
 
@@ -353,7 +354,7 @@ def run_from(first, runs, starts):
     return run
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64, types.int64, types.int64[::1]))
 def arrange(hand, deck, longest, melds):
     """Write the best arrangement of ``hand`` into ``melds`` and return its deadwood.
 
@@ -427,7 +428,7 @@ def _chains(hand, melds):
     return laid
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64[::1], types.int64))
 def _limited_chains(hand, melds, longest):
     """Return the best cards of ``hand`` to lay on the runs among ``melds`` where no meld may pass ``longest``.
 
@@ -480,7 +481,7 @@ def _limited_chains(hand, melds, longest):
     return best_laid
 
 
-@kernel
+@standalone(types.UniTuple(types.int64, 2)(types.int64, types.int64[::1], types.int64))
 def defend(hand, melds, longest):
     """Return the defender's least deadwood over all own melds and layoffs together (H9, H10).
 
@@ -497,11 +498,11 @@ def defend(hand, melds, longest):
         ``(deadwood, laid)``: the least deadwood and the mask of the cards laid off. The defender's own melds are
         what `arrange` finds in the rest of the hand.
     """
-    fourths = 0
+    fourths = np.int64(0)
     for i in range(MAX_MELDS):
         if melds[i] != 0 and is_set(melds[i]):
             fourths |= fourth_card(melds[i], longest) & hand
-    best, best_laid = 1 << 30, 0
+    best, best_laid = np.int64(1 << 30), np.int64(0)
     on_sets = fourths
     while True:  # every subset of the fourth cards, all of them first
         rest = hand & ~on_sets
@@ -521,7 +522,7 @@ def defend(hand, melds, longest):
         on_sets = (on_sets - 1) & fourths
 
 
-@kernel
+@standalone(types.UniTuple(types.int64, 2)(types.int64, types.int64, types.int64, types.int64))
 def defend_table(hand, sets, runs, starts):
     """Return the least deadwood of ``hand`` over all own melds and layoffs on the melds of an open table (V8).
 

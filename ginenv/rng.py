@@ -31,7 +31,8 @@ def apart(seed: int) -> int:
 
 @kernel
 def _hash(key, index):
-    x = np.uint64(key) + (np.uint64(index) + _S1) * _GOLDEN
+    # By way of int64: without Numba a plain negative number is no uint64.
+    x = np.uint64(np.int64(key)) + (np.uint64(np.int64(index)) + _S1) * _GOLDEN
     x = (x ^ (x >> _S30)) * _M1
     x = (x ^ (x >> _S27)) * _M2
     return x ^ (x >> _S31)

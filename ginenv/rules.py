@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
+import numba
 import numpy as np
 
 from ginenv.cards import JOKERS, count, deck_mask
@@ -80,6 +81,8 @@ RULES = np.dtype(
 ``seating`` and ``first_dealer`` are indices of `CHOICES`; a target or number of hands that is not set is 0;
 ``reshuffles`` without end is `NO_END`; ``more_actions`` says whether there are any (`Rules.more_actions`). ``players``
 play one hand, ``people`` the game: these are more under V5 and V6."""
+RULES_TYPE = numba.from_dtype(RULES)
+"""A RULES record in the signature of a kernel."""
 
 CHOICES = {
     "shutout": SHUTOUTS,

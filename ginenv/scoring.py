@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import count, total
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.melds import MAX_MELDS, arrange, deadwood, defend, defend_table, is_set
-from ginenv.rules import SCORINGS
-from ginenv.state import NO_SEAT, Kind
+from ginenv.rules import RULES_TYPE, SCORINGS
+from ginenv.state import NO_SEAT, STATE_TYPE, Kind
 from ginenv.wild import arrange_wild, deadwood_wild, defend_wild
 
 _KNOCK, _GIN, _BIG_GIN, _UNDERCUT, _DEAD, _OUT = (
@@ -29,7 +30,7 @@ def score_knock(knocker_deadwood, defender_deadwood, rules):
     return _KNOCK, defender_deadwood - knocker_deadwood
 
 
-@kernel
+@standalone(types.UniTuple(types.int64, 5)(types.int64, types.int64, types.int64, RULES_TYPE, types.int64[::1]))
 def _settle_wild(knocker, defender, deck, rules, melds):
     """Do as `settle_hands` where there are jokers (C8); the melds are always chosen."""
     longest = rules["longest_meld"]
@@ -78,7 +79,18 @@ def settle_hands(knocker, defender, deck, rules, melds):
     return kind, points, knocker_deadwood, loose, laid
 
 
-@kernel
+@standalone(
+    types.Tuple((types.int64, types.int64, types.int64))(
+        types.int64[::1],
+        types.int64,
+        types.int64,
+        RULES_TYPE,
+        types.int64,
+        types.int64[::1],
+        types.uint8[::1],
+        types.int16[::1],
+    )
+)
 def settle_table(hands, knocker, deck, rules, multiplier, melds, deadwoods, points):
     """Settle a knock among all at one table (H13), under penalty scoring (S6) or the point rules (S7).
 
@@ -149,14 +161,15 @@ def _table_points(rules, kind, bonus, own, least, left, knocked):
     return least - left
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def settle(s, rules, knocker):
     """Settle the hand in STATE ``s`` after ``knocker`` knocked: writes melds, laid, deadwood, points, kind and
     winner.
     """
+    melds = s["melds"][:]  # a field as a plain array, as signatures have it
     if rules["scoring"] != _GIN_SCORING:
         kind, winner, laid = settle_table(
-            s["hand"], knocker, rules["deck"], rules, s["multiplier"], s["melds"], s["deadwood"], s["points"]
+            s["hand"][:], knocker, rules["deck"], rules, s["multiplier"], melds, s["deadwood"][:], s["points"][:]
         )
         s["laid"] = laid
         s["knocker"] = knocker
@@ -164,7 +177,6 @@ def settle(s, rules, knocker):
         s["kind"] = kind
         return
     defender = 1 - knocker
-    melds = s["melds"]
     kind, points, own, other, laid = settle_hands(s["hand"][knocker], s["hand"][defender], rules["deck"], rules, melds)
     s["laid"] = laid
     write_result(s, knocker, kind, points, own, other)
@@ -185,7 +197,7 @@ def settle_laid(s, rules, knocker):
     write_result(s, knocker, kind, points, own, other)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE))
 def go_out(s, rules):
     """Settle the open table in STATE ``s`` where the seat to act has no card left: it scores the value of the other
     hand, twice where it had laid nothing before this turn (V8, S8).
@@ -197,12 +209,12 @@ def go_out(s, rules):
     write_result(s, seat, _OUT, left + rules["gin_bonus"], 0, left)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def settle_open(s, rules, knocker):
     """Settle the open table in STATE ``s`` after a knock: the knocker lays down what melds, then the opponent melds and
     lays off on all that lies there (V8, S1, S2).
     """
-    melds = s["melds"]
+    melds = s["melds"][:]
     own = arrange(s["hand"][knocker], rules["deck"], rules["longest_meld"], melds)
     sets, runs, starts = s["sets"], s["runs"], s["starts"]
     for i in range(MAX_MELDS):

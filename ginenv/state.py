@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numba
 import numpy as np
 
 from ginenv.rules import Rules
@@ -74,11 +75,15 @@ STATE = np.dtype(
         ("first_home", np.uint8),  # seat that reached the target first; NO_SEAT before
         ("player", np.uint8, (SEATS,)),  # who sits at a seat; under V5 and V6 the seats from 2 up sit out
         ("other_dealer", np.uint8),  # V6: seat that deals at the partners' other table
+        ("cut", np.uint8),  # V6: 1 where the limit on turns ended the first hand of this round (H15)
         ("wins", np.uint8, (2,)),  # Hollywood: hands won, counted to 3; so many columns take a seat's last win
     ],
     align=True,
 )
-"""One table: 560 bytes."""
+"""One table: 568 bytes."""
+
+STATE_TYPE = numba.from_dtype(STATE)
+"""A STATE record in the signature of a kernel."""
 
 NO_SEAT = 255
 FROM_PILE = 64

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, JOKER, NO_CARD, SPREAD, dense, total
 from ginenv.deal import reshuffle
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.lay import MELDS, is_legal_lay, put_card, put_meld, write_lays
 from ginenv.ledger import enter_hand
 from ginenv.melds import deadwood, knock_discards
+from ginenv.rules import RULES_TYPE
 from ginenv.scoring import dead_hand, go_out, settle, settle_laid, settle_open
 from ginenv.state import (
     ACCEPT,
@@ -36,6 +38,7 @@ from ginenv.state import (
     PASS,
     REFUSE,
     RING,
+    STATE_TYPE,
     TAKE,
 )
 from ginenv.wild import deadwood_wild, knock_discards_wild
@@ -75,7 +78,7 @@ def write_mask(s, mask):
         write_lays(s, mask)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def step(s, rules, action):
     """Play ``action``, which must be legal, in STATE ``s``.
 
@@ -111,7 +114,7 @@ def _knock(s, rules, card):
     _end(s, rules)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
 def _step_more(s, rules, action):
     """Play an action that only rules with more actions have."""
     seat = s["seat"]

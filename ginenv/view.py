@@ -6,13 +6,15 @@ a card that the viewer has not seen: the property test in tests/test_view.py per
 
 from __future__ import annotations
 
+import numba
 import numpy as np
+from numba import types
 
 from ginenv.cards import BIT, NO_CARD, count, lowest
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.ledger import COLUMNS
 from ginenv.rng import below
-from ginenv.rules import SEATINGS
+from ginenv.rules import RULES_TYPE, SEATINGS
 from ginenv.state import (
     DISCARD_PHASE,
     FROM_PILE,
@@ -21,6 +23,7 @@ from ginenv.state import (
     OVER_PHASE,
     RING,
     SEATS,
+    STATE_TYPE,
     Kind,
 )
 
@@ -75,6 +78,8 @@ VIEW = np.dtype(
     align=True,
 )
 """One seat's knowledge of a table."""
+VIEW_TYPE = numba.from_dtype(VIEW)
+"""A VIEW record in the signature of a kernel."""
 
 _DEAD = int(Kind.DEAD)
 _THREE_HANDED = SEATINGS.index("three_handed")
@@ -87,7 +92,7 @@ def relative_seat(seat, viewer, players):
     return steps + players if steps < 0 else steps
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64, VIEW_TYPE))
 def look(s, rules, seat, v):
     """Write into VIEW ``v`` what ``seat`` may know of STATE ``s``.
 
@@ -209,7 +214,7 @@ def look(s, rules, seat, v):
     v["knocker"] = NO_SEAT if s["knocker"] == NO_SEAT else relative_seat(s["knocker"], seat, players)
 
 
-@kernel
+@standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64, VIEW_TYPE))
 def look_again(s, rules, seat, v):
     """Bring VIEW ``v`` up to date: the same bytes as `look`, in a third of the time.
 

@@ -12,9 +12,10 @@ Melds are masks of the cards that lie there, jokers included. Where a run's joke
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from ginenv.cards import JOKER_POINTS, JOKERS, LANE, count
-from ginenv.jit import kernel
+from ginenv.jit import kernel, standalone
 from ginenv.melds import MAX_MELDS, arrange, deadwood, is_set, suits_of
 
 _ONE_RANK = 0x0001000100010001
@@ -120,7 +121,7 @@ def _best_parts(hand, longest, chosen):
     return best
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64))
 def deadwood_wild(hand, longest):
     """Return the least deadwood of ``hand``, at most 11 cards with up to two jokers (C5, C8)."""
     if hand & JOKERS == 0:
@@ -128,7 +129,7 @@ def deadwood_wild(hand, longest):
     return np.int64(_best_parts(hand, longest, np.empty((2, 3), np.int64)))
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64, types.int64, types.int64))
 def knock_discards_wild(hand, allowed, limit, longest):
     """Return the cards of ``allowed`` whose discard leaves ``hand`` with deadwood within ``limit``, as a mask."""
     knocks = np.int64(0)
@@ -141,7 +142,7 @@ def knock_discards_wild(hand, allowed, limit, longest):
     return knocks
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64, types.int64, types.int64[::1], types.int64[::1]))
 def arrange_wild(hand, deck, longest, melds, spans):
     """Write a best arrangement of ``hand`` and return its deadwood.
 
@@ -179,7 +180,7 @@ def arrange_wild(hand, deck, longest, melds, spans):
     return left
 
 
-@kernel
+@standalone(types.int64(types.int64, types.int64[::1], types.int64[::1], types.int64, types.int64[::1]))
 def defend_wild(hand, melds, spans, longest, laid):
     """Return the defender's least deadwood over all own melds and layoffs together (H9, H10), jokers among them.
 

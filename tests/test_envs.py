@@ -22,6 +22,7 @@ from ginenv.envs.single import GinRummyEnv
 from ginenv.envs.single_vector import GinRummyVectorEnv
 from ginenv.ledger import final_total, game_winner
 from ginenv.rng import mix
+from ginenv.state import DISCARD, KNOCK
 from tests.common import AGENTS_PLAY
 
 PRESETS = sorted(name for name, preset in ginenv.PRESETS.items() if not preset.more_actions)
@@ -534,6 +535,28 @@ def test_V5_V6_who_sits_out_sees_nothing_and_is_not_asked(rules, last):
         legal = np.flatnonzero(observation["action_mask"])
         env.step(int(legal[-1] if legal[-1] >= 56 else rng.choice(legal)))
     assert asked == set(env.possible_agents)
+
+
+@pytest.mark.parametrize(("turns", "cut"), [((2, 30), True), ((30, 2), True), ((30, 30), False)])
+def test_H15_V6_a_round_is_truncated_where_the_limit_ended_either_of_its_hands(turns, cut):
+    """Each hand gets to its limit or ends by a knock before it: the second hand's limit is told from the first's."""
+    rules = ginenv.PRESETS["partners"].but(turn_limit=30, knock_limit=100, dead_stock=0)
+    env = raw_env(rules=rules)
+    env.reset(seed=3)
+    for hand in range(2):
+        while env._desk.states[0]["hand_number"] == hand:
+            legal = np.flatnonzero(env.observe(env.agent_selection)["action_mask"])
+            s = env._desk.states[0]
+            if turns[hand] == 2 and int(s["turn"]) == 2:
+                s["turn"] = 29  # as if 27 more turns had passed
+            knocks = legal[legal >= KNOCK]
+            discards = legal[(legal >= DISCARD) & (legal < KNOCK)]
+            if turns[hand] == 2 and len(discards):
+                env.step(int(discards[0]))
+            else:
+                env.step(int(knocks[0]) if len(knocks) else int(legal[0]))
+    assert set(env.truncations.values()) == {cut}
+    assert set(env.terminations.values()) == {not cut}
 
 
 @pytest.mark.parametrize("rules", ["penalty", "point_rules", "three_handed", "partners"])

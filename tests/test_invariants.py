@@ -6,29 +6,32 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from agents.random import nth_card
-from ginenv.cards import BIT, count
+from ginenv.cards import BIT, JOKERS, count
 from ginenv.deal import deal, new_game
 from ginenv.invariants import BROKEN, broken_invariant, invariants
 from ginenv.jit import kernel
 from ginenv.ledger import final_total, game_over, game_winner, round_net, standing
 from ginenv.melds import least_discards
 from ginenv.rng import below, mix
-from ginenv.rules import PRESETS, SEATINGS
+from ginenv.rules import PRESETS, SEATINGS, Rules
 from ginenv.state import (
     DISCARD,
     DISCARD_PHASE,
     DRAW_PHASE,
     KNOCK,
+    N_ALL_ACTIONS,
     NO_SEAT,
     OVER_PHASE,
     UPCARD_PHASE,
     Kind,
     new_states,
 )
-from ginenv.step import is_legal, step
-from tests.common import ALL_RULES, MANY, positions
+from ginenv.step import is_legal, step, write_mask
+from tests.common import ALL_RULES, MANY, ODD, positions
 
 EVERY = ALL_RULES | MANY
 
@@ -38,14 +41,25 @@ LEDGER = 100
 
 
 @kernel
-def random_action(s, rules, style, key):
-    """Return a legal action: uniform (style 0), knocking when it may (1), or discarding least deadwood (2)."""
+def random_action(s, rules, style, key, mask):
+    """Return a legal action: uniform (style 0), knocking when it may (1), or discarding least deadwood (2).
+
+    ``mask``, int8 of shape (652,), is scratch.
+    """
     choices, discards, knocks = np.int64(s["choices"]), s["discards"], s["knocks"]
-    if style > 0 and knocks != 0 and below(key, 1, 5) > 0:
-        return KNOCK + nth_card(knocks, below(key, 0, count(knocks)))
-    if style > 1 and discards != 0 and choices == 0:
+    natural = knocks & ~JOKERS
+    if style > 0 and natural != 0 and below(key, 1, 5) > 0:
+        return KNOCK + nth_card(natural, below(key, 0, count(natural)))
+    if style > 1 and discards != 0 and choices == 0 and s["loose"] == 0 and s["hand"][s["seat"]] & JOKERS == 0:
         cards, _ = least_discards(s["hand"][s["seat"]], np.int64(s["mid_deadwood"]), discards, rules["longest_meld"])
         return DISCARD + nth_card(cards, below(key, 0, count(cards)))
+    if rules["more_actions"]:
+        write_mask(s, mask)
+        pick = below(key, 2, np.int64(mask.sum()))
+        for action in range(mask.shape[0]):
+            pick -= mask[action]
+            if pick < 0:
+                return action
     n_choices, n_discards = count(choices), count(discards)
     pick = below(key, 0, n_choices + n_discards + count(knocks))
     if pick < n_choices:
@@ -63,6 +77,7 @@ def random_play(s, rules, seed, n, kinds):
         ``(code, decision)``: 0 when all is sound; ``kinds`` counts how the hands ended.
     """
     games = 0
+    mask = np.zeros(N_ALL_ACTIONS, np.int8)
     new_game(s, rules, mix(seed, games))
     people, partners = np.int64(rules["people"]), rules["seating"] == PARTNERS
     sums = np.zeros(people, np.int64)
@@ -71,7 +86,7 @@ def random_play(s, rules, seed, n, kinds):
         code = broken_invariant(s, rules)
         if code != 0:
             return code, i
-        action = random_action(s, rules, style, mix(seed, -1 - i))
+        action = random_action(s, rules, style, mix(seed, -1 - i), mask)
         if not is_legal(s, action):
             return LEDGER + 1, i
         closed = rules["hollywood"] and s["first_home"] != NO_SEAT  # the first column takes no more (V2)
@@ -112,8 +127,13 @@ def random_play(s, rules, seed, n, kinds):
 
 def check(name: str, seed: int, n: int) -> np.ndarray:
     """Make ``n`` random decisions under the rules of this name; return how the hands ended."""
-    kinds = np.zeros(6, dtype=np.int64)
-    code, decision = random_play(new_states(1)[0], EVERY[name].record, seed, n, kinds)
+    return check_rules(name, EVERY[name], seed, n)
+
+
+def check_rules(name: str, rules: Rules, seed: int, n: int) -> np.ndarray:
+    """Do as `check`, under any rules."""
+    kinds = np.zeros(len(Kind), dtype=np.int64)
+    code, decision = random_play(new_states(1)[0], rules.record, seed, n, kinds)
     text = BROKEN[code] if code < len(BROKEN) else "the ledger is wrong"
     assert code == 0, f"{name}, seed {seed}, decision {decision}: {text} (code {code})"
     return kinds
@@ -128,13 +148,96 @@ def test_H1_to_H11_S1_to_S5_G1_invariants_hold_in_random_play(name):
     assert kinds[1:5].sum() > 0 or rules.straight
 
 
-N_FUZZ = 100_000_000
+OPTIONS = ("settle_by_hand", "illegal_knocks", "jokers", "open_table", "hollywood")
+
+
+def allowed(rules: Rules, **changes: object) -> Rules | None:
+    """Return the rules with these changes; None where they go together with something else there."""
+    try:
+        return rules.but(**changes)
+    except ValueError as refused:
+        assert str(refused).startswith("rules: ") and "\n" not in str(refused)
+        return None
+
+
+def every_preset() -> dict[str, Rules]:
+    """Return each preset for each number of players that it can be played by."""
+    found = {f"{name} for {n}": allowed(PRESETS[name], players=n) for name in PRESETS for n in range(2, 7)}
+    return {name: rules for name, rules in found.items() if rules is not None}
+
+
+def every_option() -> dict[str, Rules]:
+    """Return each preset with each option that it can be played with, and bluffs settled by hand."""
+    found = {f"{name}, {option}": allowed(PRESETS[name], **{option: True}) for name in PRESETS for option in OPTIONS}
+    for name in PRESETS:
+        both = allowed(PRESETS[name], settle_by_hand=True, illegal_knocks=True)
+        found[f"{name}, bluffs by hand"] = both
+    return {name: rules for name, rules in found.items() if rules is not None}
+
+
+N_FUZZ, N_FUZZ_OPTION = 10_000_000, 1_000_000
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("name", EVERY)
-def test_H1_to_G8_invariants_hold_in_100_million_decisions(name):
-    check(name, 2, N_FUZZ // len(EVERY) + 1)
+@pytest.mark.parametrize("name", ODD)
+def test_H1_to_G8_invariants_hold_in_10_million_decisions_by_odd_rules(name):
+    check(name, 2, N_FUZZ)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", every_preset())
+def test_H1_to_G8_invariants_hold_in_10_million_decisions_of_every_preset_and_number_of_players(name):
+    check_rules(name, every_preset()[name], 3, N_FUZZ)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", every_option())
+def test_H9_H10_I2_C8_V2_V8_invariants_hold_in_a_million_decisions_with_every_option(name):
+    check_rules(name, every_option()[name], 4, N_FUZZ_OPTION)
+
+
+# --- Any rules at all -----------------------------------------------------------------------------
+
+TABLE_GAMES = ("point_rules", "penalty")
+
+
+@st.composite
+def any_rules(draw: st.DrawFn) -> Rules:
+    """Return rules with any options that go together."""
+    rules = PRESETS[draw(st.sampled_from(sorted(PRESETS)))]
+    if rules.name in TABLE_GAMES:
+        rules = rules.but(players=draw(st.integers(2, 6)))
+    ranges: dict[str, st.SearchStrategy[object]] = {
+        **dict.fromkeys((*OPTIONS, "discard_taken", "undercut_ties", "rummy_doubles", "big_gin"), st.booleans()),
+        "longest_meld": st.integers(3, 13),
+        "knock_limit": st.integers(0, 40),
+        "dead_stock": st.integers(0, 6),
+        "reshuffles": st.sampled_from((0, 1, None)),
+        "turn_limit": st.integers(1, 120),
+        "target": st.integers(20, 150),
+        "next_dealer": st.sampled_from(("loser", "winner", "alternate")),
+        "first_dealer": st.sampled_from(("random", "low", "high")),
+    }
+    # One after the other, in any order: what does not go with those before it is left out.
+    for name in draw(st.permutations(sorted(ranges)))[: draw(st.integers(1, 8))]:
+        changes: dict[str, object] = {name: draw(ranges[name])}
+        if name == "reshuffles":
+            changes["dead_stock"] = 0
+        if name == "target":
+            changes["hands"] = None
+        rules = allowed(rules, **changes) or rules
+    return rules
+
+
+@settings(max_examples=150, deadline=None)
+@given(rules=any_rules(), seed=st.integers(0, 2**63 - 1))
+@example(rules=PRESETS["open_table"], seed=1)
+@example(rules=PRESETS["partners"], seed=1)
+@example(rules=PRESETS["hollywood"].but(settle_by_hand=True, illegal_knocks=True), seed=1)
+@example(rules=PRESETS["big_gin"].but(jokers=True), seed=1)
+@example(rules=PRESETS["penalty"].but(players=6), seed=1)
+def test_H9_H10_H12_H13_C6_C8_I2_V2_V5_V6_V8_invariants_hold_whatever_the_rules(rules, seed):
+    check_rules(str(rules), rules, seed, 1500)
 
 
 @pytest.mark.parametrize("name", ["modern", "oklahoma", "palace", "4 ranks, 3 cards", "3 hands", "penalty", "partners"])

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ginenv", "agents", "experiments")
 """Each imports from itself and those before it only."""
 MODULES = """
-jit rng cards melds wild lookahead rules state deal scoring lay ledger step view position invariants encode actions
+jit rng cards melds wild lookahead rules state deal scoring ledger view lay step position invariants encode actions
 hands record render table games sheet
 """
 ORDER = MODULES.split()
@@ -110,7 +110,7 @@ def is_kernel(function: ast.FunctionDef) -> bool:
     if function.name in INTRINSICS:
         return True
     names = {node.id for d in function.decorator_list for node in ast.walk(d) if isinstance(node, ast.Name)}
-    return bool(names & {"kernel", "policy"})
+    return bool(names & {"kernel", "standalone", "policy"})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,7 +127,7 @@ def test_every_function_but_kernels_is_annotated(name):
 
 # --- The kernel cache -----------------------------------------------------------------------------
 
-KERNEL_FILES = [n for n in NAMES if re.search(r"^ *@(kernel|policy)", (ROOT / n).read_text(), re.MULTILINE)]
+KERNEL_FILES = [n for n in NAMES if re.search(r"^ *@(kernel|standalone|policy)", (ROOT / n).read_text(), re.MULTILINE)]
 
 
 def jit_of(root: Path) -> ModuleType:
@@ -176,9 +176,11 @@ from agents.registry import make
 from experiments import match
 from ginenv.rules import rules
 from ginenv.melds import deadwood
+from ginenv.step import step
+from ginenv.view import look
 deadwood(7, 13)
 match.play_pairs(make("simple"), make("random"), rules("openspiel"), 1, 0, 2)
-for f in (deadwood, match._play_native, simple.choose, random.choose):
+for f in (deadwood, match._play_native, simple.choose, random.choose, step._dispatcher, look._dispatcher):
     print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
 """
 
@@ -186,21 +188,72 @@ for f in (deadwood, match._play_native, simple.choose, random.choose):
 def test_a_second_process_finds_everything_in_the_cache():
     run(CACHED)
     hits = [tuple(map(int, line.split())) for line in run(CACHED).splitlines()]
-    assert len(hits) == 4
+    assert len(hits) == 6
     assert all(hit > 0 and miss == 0 for hit, miss in hits), hits
 
 
+STANDALONE = """
+import signal, threading
+from numba import types
+from ginenv.jit import kernel, standalone
+
+@standalone(types.int64(types.int64[::1], types.int64))
+def double(numbers, n):
+    numbers[0] += 1
+    if n < 0:
+        raise ValueError("negative")
+    return 2 * n
+
+@kernel
+def many(numbers, n):
+    total = 0
+    for i in range(n):
+        total += double(numbers, i)
+    return total
+
+@kernel
+def one(numbers, n):
+    return double(numbers, n)
+
+import numpy as np
+numbers = np.zeros(1, np.int64)
+address = type(double)._address
+def interrupted(self, signature):  # Ctrl-C while it is compiled
+    signal.raise_signal(signal.SIGINT)
+    return address(self, signature)
+type(double)._address = interrupted
+try:
+    print(many(numbers, 4), numbers[0])  # the first call, too, is done just once
+    threading.Event().wait(20)
+except KeyboardInterrupt:
+    print("interrupted")
+type(double)._address = address
+print(many(numbers, 100), numbers[0], double(numbers, 21), len(double._dispatcher.overloads))
+try:
+    one(numbers, -1)
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_a_standalone_kernel_is_compiled_at_its_first_call_and_then_called_through_its_address():
+    printed = run(STANDALONE).split("\n")
+    assert printed == ["12 4", "interrupted", "9900 104 42 1", "negative", ""]
+
+
 WITHOUT_JIT = """
+import sys
 from agents.registry import make
 from experiments.match import play_pairs
 from ginenv.rules import PRESETS
-games, hands = play_pairs(make("simple"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
+games, hands = play_pairs(make("{}"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
 print(games.tobytes().hex(), hands.tobytes().hex())
 """
 
 
-def test_a_hand_is_the_same_with_the_jit_off():
-    games, hands = play_pairs(make("simple"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
-    without = run(WITHOUT_JIT, NUMBA_DISABLE_JIT="1").split()
+@pytest.mark.parametrize("agent", ["simple", "mc:worlds=2,width=2,policy=heuristic", "ismcts:worlds=4"])
+def test_a_hand_is_the_same_with_the_jit_off(agent):
+    games, hands = play_pairs(make(agent), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
+    without = run(WITHOUT_JIT.format(agent), NUMBA_DISABLE_JIT="1").split()
     assert without == [games.tobytes().hex(), hands.tobytes().hex()]
     assert np.all(games["hands"] == 1)

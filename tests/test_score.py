@@ -56,6 +56,7 @@ def hand(text: str, rules: str = "modern") -> tuple[int | None, int, str]:
         ("anna knock 1 against 9 upcard AD", "oklahoma,ace_means_gin=false", (0, 8, "knock")),
         ("anna knock 12", "oklahoma,spades_double=false", (0, 12, "knock")),
         ("anna gin 40", "straight", (0, 65, "gin")),
+        ("anna gin 120", "modern,jokers=true", (0, 145, "gin")),  # eight court cards and two jokers (C8)
     ],
 )
 def test_S1_S2_S3_S4_S5_V1_what_is_told_scores_by_the_rules(text: str, rules: str, told: tuple[int | None, int, str]):
@@ -74,6 +75,7 @@ def test_S1_S2_S3_S4_S5_V1_what_is_told_scores_by_the_rules(text: str, rules: st
         ("anna knock against 12", "modern", "lacks the points"),
         ("anna knock 101", "modern", "101 is more than 10 cards can count, 100 at the most"),
         ("anna gin 999999999999999999999", "modern", "more than 10 cards can count"),
+        ("anna gin 121", "modern,jokers=true", "121 is more than 10 cards can count, 120 at the most"),
         ("anna knock 11 against 40", "modern", "a knock with 11 is above the limit of 10 (H6)"),
         ("anna knock 10 against 40", "palace", "a knock with 10 is above the limit of 9 (H6)"),
         ("anna knock 7 against 40 upcard 6D", "oklahoma", "a knock with 7 is above the limit of 6 (H6)"),

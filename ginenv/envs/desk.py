@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from gymnasium import spaces
@@ -44,11 +44,29 @@ def _advance(states, rules, episode, reward, action, rewards):
     return outcome
 
 
+class Options(TypedDict, total=False):
+    """What every environment can be told by name; `Desk` has the defaults."""
+
+    episode: str
+    """``"hand"`` or ``"game"``."""
+    reward: str
+    """``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`."""
+    encoding: str | None
+    """A name of `ginenv.encode.ENCODINGS`; the default is that of `ginenv.envs.aec.raw_env`."""
+    render_mode: str | None
+    """``"ansi"``, ``"rgb_array"``, ``"human"`` or None."""
+
+
 class Desk:
     """One table with its options. An environment holds one and adds its API's ways."""
 
     def __init__(
-        self, rules: str | Rules, episode: str, reward: str, encoding: str | None, render_mode: str | None
+        self,
+        rules: str | Rules,
+        episode: str = "hand",
+        reward: str = "points",
+        encoding: str | None = None,
+        render_mode: str | None = None,
     ) -> None:
         self.rules = rules_named(rules)
         if self.rules.jokers or self.rules.open_table:

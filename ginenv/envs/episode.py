@@ -6,17 +6,17 @@ from math import isfinite
 
 import numpy as np
 
+from ginenv.deal import cut_short
 from ginenv.jit import kernel
 from ginenv.ledger import above_others, game_over, game_winner, margin, round_net, score_lead, standing
 from ginenv.rules import SEATINGS
-from ginenv.state import NO_SEAT, OVER_PHASE, Kind
+from ginenv.state import NO_SEAT, OVER_PHASE
 from ginenv.step import step
 
 EPISODES = ("hand", "game")
 REWARDS = ("points", "win")
 
 RUNNING, NEXT_HAND, ENDED, TRUNCATED = 0, 1, 2, 3
-_DEAD = int(Kind.DEAD)
 _PARTNERS = SEATINGS.index("partners")
 
 
@@ -42,13 +42,6 @@ def checked_reward(name: str, value: object) -> float:
 
 
 @kernel
-def cut_short(s, rules):
-    """Return whether the limit on turns ended the finished hand in STATE ``s`` (H15), not the stock."""
-    left = s["n_stock"] > rules["dead_stock"] or s["reshuffled"] < rules["reshuffles"]
-    return s["kind"] == _DEAD and left
-
-
-@kernel
 def advance(s, rules, episode, reward, action, rewards):
     """Play a legal action and say what it earned.
 
@@ -66,7 +59,7 @@ def advance(s, rules, episode, reward, action, rewards):
 
     Returns:
         RUNNING; NEXT_HAND when the hand has ended and the game goes on, so that `ginenv.deal.deal` is due; ENDED; or
-        TRUNCATED where the limit on turns cut an episode of one hand short (H15).
+        TRUNCATED where the limit on turns cut an episode of one hand short (H15), or one of a round's two (V6).
     """
     for player in range(rewards.shape[0]):
         rewards[player] = 0
@@ -110,7 +103,7 @@ def _finish_many(s, rules, episode, reward, rewards):
         winner = np.int64(NO_SEAT) if net == 0 else np.int64(net < 0)
     outcome = NEXT_HAND
     if episode == 0:
-        outcome = TRUNCATED if cut_short(s, rules) else ENDED
+        outcome = TRUNCATED if s["cut"] != 0 or cut_short(s, rules) else ENDED
     elif game_over(s, rules):
         outcome = ENDED
         winner = np.int64(game_winner(s, rules))

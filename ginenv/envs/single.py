@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from ginenv.actions import IllegalAction, why_illegal
-from ginenv.envs.desk import RENDER_MODES, Desk
+from ginenv.envs.desk import RENDER_MODES, Desk, Options
 from ginenv.envs.episode import ENDED, RUNNING, TRUNCATED, checked_reward
 from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
 from ginenv.lay import automatic_action
@@ -32,12 +32,10 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
     Args:
         opponent: An agent, or its spec string.
         rules: A preset's name or `Rules`.
-        episode: ``"hand"`` or ``"game"``.
-        reward: ``"points"`` or ``"win"``, as in `ginenv.envs.aec.raw_env`.
-        encoding: A name of `ginenv.encode.ENCODINGS`; the default is that of `ginenv.envs.aec.raw_env`.
         illegal_reward: None: an illegal action of the learner raises `IllegalAction` and changes nothing. A number: it
             ends the episode with this reward (I1), as Gymnasium's ``check_env`` wants, which plays any action at all.
-        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. Drawings show what the learner sees.
+        options: ``episode``, ``reward``, ``encoding`` and ``render_mode`` (`ginenv.envs.desk.Options`). Drawings show
+            what the learner sees.
 
     Options but the opponent and the rules are given by name. Where the rules make the settlement actions, the opponent
     settles as the automatic settlement would (`ginenv.lay.automatic_action`).
@@ -56,17 +54,14 @@ class GinRummyEnv(gymnasium.Env[np.ndarray, np.int64]):
         opponent: str | Opponent = "simple",
         rules: str | Rules = "modern",
         *,
-        episode: str = "hand",
-        reward: str = "points",
-        encoding: str | None = None,
         illegal_reward: float | None = None,
-        render_mode: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        self._desk = Desk(rules, episode, reward, encoding, render_mode)
+        self._desk = Desk(rules, **options)
         self._opponent = find(opponent)
         check_players(self._opponent, self._desk.rules)
         self._illegal_reward = None if illegal_reward is None else checked_reward("illegal_reward", illegal_reward)
-        self.render_mode = render_mode
+        self.render_mode = self._desk.render_mode
         self.observation_space = self._desk.observation_space()
         self.action_space = spaces.Discrete(self._desk.n_actions)
         self._mask = np.zeros(self._desk.n_actions, dtype=np.int8)

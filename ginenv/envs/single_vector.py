@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from ginenv.actions import IllegalAction, checked_actions, why_illegal
 from ginenv.deal import deal, new_game
 from ginenv.encode import encode
-from ginenv.envs.desk import Desk
+from ginenv.envs.desk import Desk, Options
 from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance, checked_count
 from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
 from ginenv.envs.single import LEARNER
@@ -45,16 +45,12 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         num_envs: int = 1,
         opponent: str | Opponent = "simple",
         rules: str | Rules = "modern",
-        *,
-        episode: str = "hand",
-        reward: str = "points",
-        encoding: str | None = None,
-        render_mode: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
         num_envs = checked_count("num_envs", num_envs)
-        if render_mode is not None:
+        if options.get("render_mode") is not None:
             raise ValueError("environment: many tables are not drawn: leave render_mode out")
-        desk = Desk(rules, episode, reward, encoding, None)
+        desk = Desk(rules, **options)
         self.rules, self._episode, self._reward, self.encoding = desk.rules, desk.episode, desk.reward, desk.encoding
         refuse_more_actions(self.rules, "a vector of tables")
         self._opponent = find(opponent)

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode
 
 from ginenv.actions import IllegalAction, checked_actions, why_illegal
 from ginenv.cards import count, lowest
-from ginenv.deal import deal, new_game
+from ginenv.deal import cut_short, deal, new_game
 from ginenv.encode import encode, encoding_for
 from ginenv.envs.episode import (
     EPISODES,
@@ -27,7 +27,6 @@ from ginenv.envs.episode import (
     advance,
     checked_count,
     choice,
-    cut_short,
 )
 from ginenv.jit import kernel
 from ginenv.ledger import standing
