@@ -253,7 +253,7 @@ def _broken_turn_open(s, rules):
     wanted = hand
     if s["taken"] and not rules["discard_taken"]:
         wanted &= ~BIT[s["drawn"]]
-    if discards != wanted or discards == 0:
+    if discards != wanted or (discards == 0 and s["loose"] == 0):  # a card that was taken may be left, to be laid off
         return 14
     if s["mid_deadwood"] != deadwood(hand, rules["longest_meld"]):
         return 15

@@ -196,6 +196,11 @@ def test_H9_H10_I2_C8_V2_V8_invariants_hold_in_a_million_decisions_with_every_op
     check_rules(name, every_option()[name], 4, N_FUZZ_OPTION)
 
 
+def test_V8_H4_a_card_taken_that_is_all_that_is_left_can_be_laid_off():
+    # Seat 0 took TD and laid all else down: nothing may be discarded, and TD goes on 4D to 9D.
+    check_rules("denexa, open_table", every_option()["denexa, open_table"], 4, 240_000)
+
+
 # --- Any rules at all -----------------------------------------------------------------------------
 
 TABLE_GAMES = ("point_rules", "penalty")
