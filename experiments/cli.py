@@ -35,7 +35,7 @@ COMMANDS = {
     "tournament": Command("experiments.tournament", "play a round robin on mirrored deals", "match._play_native"),
     "hands": Command("experiments.hand_stats", "how hands go between two agents, in figures", "match._play_native"),
     "analyse": Command("experiments.analyse", "what each action of a hand is worth", "mc.rate_actions"),
-    "knock": Command("experiments.knock", "when to knock: a hand, studies, reports", "knock_values.fill_rows"),
+    "knock": Command("experiments.knock", "when to knock: a hand, studies, reports", "knock_values.rate_knock"),
     "calibration": Command(
         "experiments.calibration", "how well the opponent's hand is guessed in play", "worlds._tally"
     ),

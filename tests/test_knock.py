@@ -18,10 +18,10 @@ import pytest
 from rich.console import Console
 
 from agents.game_value import game_table
+from agents.registry import native
 from agents.worlds import sample_worlds
 from experiments import knock_analysis, knock_folk, knock_metagame, knock_report, knock_study, shards
 from experiments.cli import main
-from experiments.game_value import native
 from experiments.knock_values import DECISION, best_knock, hints_of, rate_knock, sum_up, ways_of
 from experiments.refusal import Refusal
 from experiments.stats import Interval
