@@ -13,6 +13,7 @@ PARTS = {
     "metagame": ("experiments.knock_metagame", "knock rules against each other: which mixture of them nobody beats"),
     "folk": ("experiments.knock_folk", "what people say about when to knock, put to the test in a study"),
     "figures": ("experiments.knock_figures", "what was stated about the knock rules of `simple`, measured again"),
+    "change": ("experiments.knock_change", "what another knock rule brings an agent, in games won against a panel"),
     "report": ("experiments.knock_report", "plots and tables of studies and metagames, in one file"),
 }
 
