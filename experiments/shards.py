@@ -25,6 +25,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from experiments.refusal import Refusal, refusing
 from experiments.store import locked
 from experiments.whole_file import write_whole
+from ginenv.envs.opponent import exact_copy
 
 ABOUT, SHARDS = "about.json", "shards"
 INTERRUPTED = 130
@@ -211,7 +212,7 @@ def _by_ray(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Sha
             while waiting:
                 ready, _ = ray.wait(list(waiting), num_returns=1, timeout=1.0)
                 for reference in ready:
-                    yield waiting.pop(reference), np.array(ray.get(reference))
+                    yield waiting.pop(reference), exact_copy(ray.get(reference))
                 if asked:
                     for reference in waiting:
                         ray.cancel(reference)
