@@ -16,14 +16,14 @@ from ginenv.jit import kernel
 from ginenv.ledger import game_over, game_winner
 from ginenv.melds import deadwood
 from ginenv.rng import mix
-from ginenv.rules import RULES
+from ginenv.rules import RULES_TYPE
 from ginenv.state import BIG_GIN, DISCARD_PHASE, KNOCK, ORDER, OVER_PHASE, STATE, Kind
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW
 
 TRUTH_STREAM, WORLDS_STREAM = 1 << 43, 1 << 44
 _UNDERCUT = int(Kind.UNDERCUT)
-_FLOATS, _TABLE, _RULES = types.float64[:, ::1], types.float64[:, :, ::1], numba.from_dtype(RULES)
+_FLOATS, _TABLE, _RULES = types.float64[:, ::1], types.float64[:, :, ::1], RULES_TYPE
 
 FORFEIT_A, FORFEIT_B = -1, -2
 """What is returned when an agent acted illegally."""

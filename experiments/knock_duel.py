@@ -11,7 +11,7 @@ from agents.protocol import PARAMS, POLICY_POINTER
 from experiments.match import pair_seed, side_key
 from ginenv.deal import new_game
 from ginenv.jit import kernel
-from ginenv.rules import RULES
+from ginenv.rules import RULES_TYPE
 from ginenv.state import NO_SEAT, STATE, Kind
 from ginenv.view import VIEW
 
@@ -31,7 +31,7 @@ DUEL = np.dtype(
 
 @kernel(
     signature=types.int64(
-        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, numba.from_dtype(RULES), types.int64, types.int64, types.int64,
+        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, RULES_TYPE, types.int64, types.int64, types.int64,
         numba.from_dtype(DUEL)[::1],
     )
 )  # fmt: skip

@@ -30,7 +30,7 @@ from ginenv.cards import lowest
 from ginenv.jit import kernel
 from ginenv.melds import deadwood, least_discards
 from ginenv.rng import mix
-from ginenv.rules import RULES
+from ginenv.rules import RULES_TYPE
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, NO_SEAT, ORDER, OVER_PHASE, STATE, Kind
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, look
@@ -79,7 +79,7 @@ DECISION = np.dtype(
 """One decision whether to knock, of a study. Values with ``true_`` are of the hidden cards as they lay."""
 
 _UNDERCUT, _GIN, _BIG_GIN = int(Kind.UNDERCUT), int(Kind.GIN), int(Kind.BIG_GIN)
-_VIEW, _RULES, _STATE = numba.from_dtype(VIEW), numba.from_dtype(RULES), numba.from_dtype(STATE)
+_VIEW, _RULES, _STATE = numba.from_dtype(VIEW), RULES_TYPE, numba.from_dtype(STATE)
 _DECISION = numba.from_dtype(DECISION)
 _TABLE, _FLOATS, _INTS = types.float64[:, :, ::1], types.float64[:, ::1], types.int16[:, ::1]
 

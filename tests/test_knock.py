@@ -309,6 +309,14 @@ def test_the_rules_find_what_was_put_in():
     assert all((c.value.value > 0) == (c.turn < 5 or c.deadwood <= 1) for c in decided)
 
 
+def test_hands_where_gin_alone_is_legal_are_no_split_of_their_own():
+    study = made_up(lambda turn, loose: np.ones(len(turn)))
+    study.about["rules"]["oklahoma"] = True
+    study.rows["limit"][:100] = 0
+    found = knock_analysis.splits(study)
+    assert "knock limit 10" in found and "knock limit 0" not in found
+
+
 def test_a_rule_that_knocks_early_with_much_only_is_found():
     study = made_up(lambda turn, loose: np.where((loose == 0) | ((turn < 4) & (loose >= 6)), 6.0, -6.0))
     rated = {r.kind: r for r in knock_analysis.rate_rules(study, tree=False)}
