@@ -54,6 +54,8 @@ strength: $(READY)
 
 # The figures of docs/knock-timing.md at full size: about two hours on two cores; stopped, it goes on from where it was. KNOCK_POSITIONS=100000
 # KNOCK_GAMES=1000 is a small one.
+KNOCK_CHANGES := least=0 least=6 signs=0 close=0 until=5 until=7 early=8 late=1 until=0,close=0 until=1000,least=0 \
+	until=4,least=0,signs=0,close=0 until=6,least=0,signs=0,close=0 until=8,least=0,signs=0,close=0
 KNOCK_RULES := eaai modern historic palace oklahoma
 KNOCK_POSITIONS ?= 1000000
 KNOCK_GAMES ?= 9000
@@ -63,6 +65,7 @@ knock-study: $(READY)
 		$(BIN)/gin knock metagame --rules $$r --games $(KNOCK_GAMES) --hands 100000 --seed 62 --out runs/knock-meta-$$r \
 			|| exit; done
 	$(BIN)/gin knock figures --games $(KNOCK_GAMES) --seed 63 --out runs/knock-figures
+	$(BIN)/gin knock change heuristic --to $(KNOCK_CHANGES) --games 10000 --seed 94 --out runs/knock-change
 	$(BIN)/gin knock folk runs/knock-study-eaai
 	$(BIN)/gin knock report $(KNOCK_RULES:%=runs/knock-study-%) $(KNOCK_RULES:%=runs/knock-meta-%) --out runs/knock-report
 

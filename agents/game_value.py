@@ -89,19 +89,20 @@ def solve(counts: np.ndarray, target: int, next_dealer: str) -> np.ndarray:
              for dealt in (0, 1)]  # fmt: skip
     chance = np.zeros((2, target + reach, target + reach))
     chance[:, target:, :] = 1.0
+    gains = share[:, :, 1:]
     for low in range(2 * target - 2, -1, -1):  # by the sum of the scores: a hand with points leads to a higher one
-        for a in range(max(0, low - target + 1), min(target, low + 1)):
-            b = low - a
-            known, still = np.zeros(2), np.eye(2)
-            for dealt in (0, 1):
-                to_a, to_b = after[dealt]
-                known[dealt] = share[dealt, 0, 1:] @ chance[to_a, a + 1 : a + reach, b]
-                known[dealt] += share[dealt, 1, 1:] @ chance[to_b, a, b + 1 : b + reach]
-                still[dealt, to_a] -= share[dealt, 0, 0]  # a hand worth nothing (S2) leaves the scores as they are
-                still[dealt, to_b] -= share[dealt, 1, 0]
-            det = still[0, 0] * still[1, 1] - still[0, 1] * still[1, 0]
-            chance[0, a, b] = (still[1, 1] * known[0] - still[0, 1] * known[1]) / det
-            chance[1, a, b] = (still[0, 0] * known[1] - still[1, 0] * known[0]) / det
+        a = np.arange(max(0, low - target + 1), min(target, low + 1))
+        b = low - a
+        further = np.arange(1, reach)[:, None]
+        known, still = np.zeros((2, len(a))), np.eye(2)
+        for dealt in (0, 1):
+            to_a, to_b = after[dealt]
+            known[dealt] = (
+                gains[dealt, 0] @ chance[to_a, a + further, b] + gains[dealt, 1] @ chance[to_b, a, b + further]
+            )
+            still[dealt, to_a] -= share[dealt, 0, 0]  # a hand worth nothing (S2) leaves the scores as they are
+            still[dealt, to_b] -= share[dealt, 1, 0]
+        chance[:, a, b] = np.linalg.solve(still, known)
     return chance[:, :target, :target].copy()
 
 

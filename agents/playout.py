@@ -24,6 +24,24 @@ def decision_key(s, side_key):
 
 
 @kernel
+def see(s, rules, views, met):
+    """Bring the mover's VIEW up to date, and return ``met`` with the mover in it.
+
+    Args:
+        s: A STATE record of a hand in play.
+        rules: A RULES record.
+        views: VIEW, shape (2,): what each seat saw when it was last to act; the mover's is written.
+        met: Seats that have been to act in this hand, as bits; what the views of others hold does not matter.
+    """
+    seat = np.int64(s["seat"])
+    if (met >> seat) & 1 == 1:
+        look_again(s, rules, seat, views[seat])
+    else:
+        look(s, rules, seat, views[seat])
+    return met | (1 << seat)
+
+
+@kernel
 def play_hand(s, rules, views, policy0, params0, key0, policy1, params1, key1):
     """Play the hand in STATE ``s`` to its end.
 
@@ -37,15 +55,11 @@ def play_hand(s, rules, views, policy0, params0, key0, policy1, params1, key1):
     Returns:
         `NO_FORFEIT`, or the seat whose policy chose an illegal action (the hand is then left as it stands).
     """
-    met = 0  # seats that have been to act, as bits
+    met = 0
     while s["phase"] != OVER_PHASE:
         seat = s["seat"]
+        met = see(s, rules, views, met)
         v = views[seat]
-        if (met >> seat) & 1 == 1:
-            look_again(s, rules, seat, v)
-        else:
-            look(s, rules, seat, v)
-            met |= 1 << seat
         if seat == 0:
             action = policy0(v, rules, params0, decision_key(s, key0))
         else:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import agents
-from agents.protocol import Agent, Kind, Option
+from agents.protocol import Agent, Kind, NativeAgent, Option
 from ginenv.envs.opponent import failure
 
 _NOT_AGENTS = {"clock", "game_value", "network", "playout", "protocol", "registry", "worlds"}
@@ -111,6 +111,18 @@ def make(spec: str) -> Agent:
         raise
     except (Exception, SystemExit) as error:
         raise ValueError(f"agent: {name} cannot be made: {failure(error)}") from error
+
+
+def native(spec: str) -> NativeAgent:
+    """Return the native agent ``spec``.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    agent = make(spec)
+    if not isinstance(agent, NativeAgent):
+        raise ValueError(f"{spec} is no native agent: its policy must be a kernel")
+    return agent
 
 
 def _value(name: str, key: str, text: str, option: Option) -> int | float | str:

@@ -17,12 +17,11 @@ import numpy as np
 from agents import mc
 from agents.protocol import NativeAgent
 from agents.registry import make
-from experiments.match import rules_for_two
-from experiments.refusal import Refusal, refusing
+from experiments import asked_position
+from experiments.refusal import refusing
 from experiments.stats import Z
 from ginenv.actions import action_text
 from ginenv.cards import card_list
-from ginenv.position import position
 from ginenv.rules import Rules
 from ginenv.state import DISCARD, KNOCK, Kind
 
@@ -101,38 +100,14 @@ def _estimate(action: int, points: np.ndarray, behind: np.ndarray, kinds: np.nda
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin analyse`."""
-    parser.add_argument(
-        "hand", metavar="HAND", help='own cards, such as "AS 2S 3S 7H 7D 7C KD QD 9H 4C 2D"; drawn last'
-    )
-    parser.add_argument("--pile", default="", metavar="CARDS", help="the discard pile, from the bottom up")
-    parser.add_argument("--threw", default="", metavar="CARDS", help="which of these the opponent threw")
-    parser.add_argument("--took", default="", metavar="CARDS", help="what the opponent took and holds")
-    parser.add_argument("--refused", default="", metavar="CARDS", help="upcards that the opponent passed over")
-    parser.add_argument("--turn", type=int, help="own turn, from 1 (default: as the pile tells)")
-    parser.add_argument("--scores", default="0,0", metavar="OWN,THEIRS", help="scores before this hand (default 0,0)")
-    parser.add_argument("--rules", default="eaai", help="a preset, or preset,key=value,… (default eaai)")
+    asked_position.add_arguments(parser, worlds=2000)
     parser.add_argument("--agent", default="mc", help="mc, with options that say what the opponent is like")
-    parser.add_argument("--worlds", type=int, default=2000, help="worlds to play each action out in (default 2000)")
-    parser.add_argument("--seed", type=int, default=1, help="seed (default 1)")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyse and print."""
-    if not 2 <= args.worlds <= 1_000_000:
-        raise Refusal(f"--worlds {args.worlds}: a number from 2 to 1,000,000 is due")
-    if not 0 <= args.seed < 1 << 62:
-        raise Refusal(f"--seed {args.seed}: a seed from 0 to 2**62 - 1 is due")
-    try:
-        own, theirs = (int(text) for text in args.scores.split(","))
-    except ValueError:
-        raise Refusal(f"--scores {args.scores}: two whole numbers are due, such as 40,65") from None
+    rules, view = asked_position.asked(args, least=2)
     with refusing():
-        rules = rules_for_two(args.rules)
-        view = position(
-            args.hand, rules, pile=args.pile, threw=args.threw, took=args.took, refused=args.refused,
-            turn=args.turn, scores=(own, theirs),
-        )  # fmt: skip
         found = analyse(view[0], rules, worlds=args.worlds, key=args.seed, agent=args.agent)
     if args.json:
         print(json.dumps({"rules": rules.as_dict(), "worlds": args.worlds, "actions": [asdict(e) for e in found]}))

@@ -17,12 +17,12 @@ import numpy as np
 from agents.playout import decision_key
 from agents.registry import make
 from agents.worlds import DEADWOOD, GONE, opponent_hand
-from experiments.match import rules_for_two, side_key
+from experiments.match import side_key
 from experiments.refusal import Refusal, refusing
 from ginenv.cards import BIT, N_CARDS
 from ginenv.deal import new_game
 from ginenv.rng import apart
-from ginenv.rules import Rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions, rules_for_two
 from ginenv.state import DISCARD_PHASE, OVER_PHASE, new_states
 from ginenv.step import step
 from ginenv.view import VIEW, look

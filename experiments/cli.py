@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -35,7 +36,7 @@ COMMANDS = {
     "tournament": Command("experiments.tournament", "play a round robin on mirrored deals", "match._play_native"),
     "hands": Command("experiments.hand_stats", "how hands go between two agents, in figures", "match._play_native"),
     "analyse": Command("experiments.analyse", "what each action of a hand is worth", "mc.rate_actions"),
-    "knock": Command("experiments.knock", "when to knock: a hand, studies, reports", "knock_values.fill_rows"),
+    "knock": Command("experiments.knock", "when to knock: a hand, studies, reports", "knock_values.rate_knock"),
     "calibration": Command(
         "experiments.calibration", "how well the opponent's hand is guessed in play", "worlds._tally"
     ),
@@ -140,7 +141,11 @@ def _say_if_compiling(kernel: str) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `gin`; returns the exit code: 0, 2 for what cannot be done, 130 after Ctrl-C."""
     try:
-        args = _parse(sys.argv[1:] if argv is None else argv)
+        gc.disable()  # what imports make is there to stay: to look for garbage in it is a seventh of the start
+        try:
+            args = _parse(sys.argv[1:] if argv is None else argv)
+        finally:
+            gc.enable()
         code = 0 if args is None else args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()  # what cannot be written should be told here, not at the exit

@@ -14,28 +14,16 @@ import numpy as np
 
 from agents.game_value import PACKED, among_equals, count_hands, game_table, solve
 from agents.protocol import NativeAgent
-from agents.registry import make
-from experiments.match import A, play_pairs, rules_for_two
+from agents.registry import make, native
+from experiments.match import A, play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.stats import Interval, ratio
 from experiments.whole_file import write_whole
-from ginenv.rules import PRESETS, Rules
+from ginenv.rules import PRESETS, Rules, rules_for_two
 
 EDGES = np.linspace(0, 1, 11)
 """Of the classes of estimates."""
 _PACKED_HANDS = 200_000
-
-
-def native(spec: str) -> NativeAgent:
-    """Return the native agent ``spec``.
-
-    Raises:
-        ValueError: when it is none.
-    """
-    agent = make(spec)
-    if not isinstance(agent, NativeAgent):
-        raise ValueError(f"{spec} is no native agent: its policy must be a kernel")
-    return agent
 
 
 def write_packed() -> None:

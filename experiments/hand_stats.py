@@ -11,11 +11,11 @@ import json
 import numpy as np
 
 from agents.registry import make
-from experiments.match import play_pairs, rules_for_two
+from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import refuse_more_actions
+from ginenv.rules import refuse_more_actions, rules_for_two
 from ginenv.state import Kind
 
 

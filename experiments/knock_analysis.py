@@ -101,7 +101,7 @@ def splits(study: Study) -> dict[str, np.ndarray]:
         "the opponent within 20 of home": rows["other_score"] >= target - 20,
     }  # fmt: skip
     if study.about["rules"]["oklahoma"]:
-        found |= {f"knock limit {k}": rows["limit"] == k for k in np.unique(rows["limit"])}
+        found |= {f"knock limit {k}": rows["limit"] == k for k in np.unique(rows["limit"]) if k}  # 0: nothing to time
     return {name: where for name, where in found.items() if where.any()}
 
 

@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from experiments import knock_values, provenance
-from experiments.game_value import native
+from agents.registry import native
+from experiments import knock_runs
 from experiments.knock_metagame import KnockRule
-from experiments.match import HAND, NOBODY, A, check_two, play_pairs
-from experiments.refusal import Refusal, refusing
-from experiments.shards import INTERRUPTED, Shard, Stopped, read_shard, run_shards
+from experiments.match import HAND, NOBODY, A, play_pairs
+from experiments.shards import INTERRUPTED, Shard, read_shard
 from experiments.stats import Interval, mean, share
-from ginenv.rng import checked_seed
-from ginenv.rules import Rules, parse_rules, refuse_more_actions
+from ginenv.rules import Rules
 from ginenv.state import Kind
 
 PLAIN = KnockRule("simple", 1, 10, 10)
@@ -83,28 +80,17 @@ def play_hands(rules: Rules, seed: int, pairs: int) -> np.ndarray:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin knock figures`."""
     parser.add_argument("--games", type=int, default=9000, metavar="N", help="games a pairing, even (default 9000)")
-    parser.add_argument("--rules", default="eaai", metavar="R", help="a preset, or preset,key=value,… (default eaai)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed (default 1)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="run folder; the same again goes on")
-    parser.add_argument("--workers", type=int, default=provenance.cores(), metavar="N", help="default: all cores")
+    knock_runs.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(args: argparse.Namespace) -> int:
     """Play what is missing, and print the table."""
-    console = Console(stderr=True, highlight=False)
-    if args.games < 4 or args.games % 2:
-        raise Refusal(f"--games {args.games}: an even number from 4 up is due")
-    if args.workers < 1:
-        raise Refusal(f"--workers {args.workers}: give 1 or more")
-    with refusing():
-        seed, rules = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
-        refuse_more_actions(rules, "gin knock figures")
-        check_two(rules)
+    knock_runs.check_even(args, "games")
+    seed, rules = knock_runs.seed_and_rules(args)
     about = {
         "kind": "figures", "rules": rules.as_dict(), "seed": seed, "games": args.games,
-        "code": {"simple": provenance.agent_digest("simple"),
-                 "study": provenance.digest(provenance.sources(Path(knock_values.__file__)))},
+        "code": knock_runs.code(["simple"]),
     }  # fmt: skip
     pairs = args.games // 2
     shards = [
@@ -112,10 +98,7 @@ def run(args: argparse.Namespace) -> int:
         for name, row, column in _pairings()
     ]  # fmt: skip
     shards.append(Shard("hands", play_hands, (rules, seed, pairs), args.games))
-    try:
-        run_shards(args.out, about, shards, workers=args.workers, ray=False, console=console)
-    except Stopped:
-        console.print(f"Stopped; what was finished is in {args.out}, and the same command goes on from there.")
+    if not knock_runs.play(args, about, shards):
         return INTERRUPTED
     found = figures(args.out)
     if args.json:

@@ -17,18 +17,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
 
-from experiments import knock_values, provenance
-from experiments.game_value import native
+from agents.registry import native
+from experiments import knock_runs
+from experiments.knock_duel import DUEL, duel
 from experiments.knock_study import rules_of
-from experiments.knock_values import DUEL, FORFEIT_A, duel
-from experiments.match import NOBODY, A, check_two, play_pairs
-from experiments.refusal import Refusal, refusing
-from experiments.shards import INTERRUPTED, Shard, Stopped, read_about, read_shard, run_shards
+from experiments.match import NOBODY, A, play_pairs
+from experiments.refusal import Refusal
+from experiments.shards import INTERRUPTED, Shard, read_about, read_shard
 from experiments.stats import Interval, mean
-from ginenv.rng import apart, checked_seed
-from ginenv.rules import Rules, parse_rules, refuse_more_actions
+from ginenv.rng import apart
+from ginenv.rules import Rules
 
 BASES = ("simple", "lean")
 TIMES = (
@@ -107,48 +106,33 @@ def play_hands(row: str, columns: tuple[str, ...], rules: Rules, seed: int, pair
         b = native(column)
         bad: int = duel(a.policy, a.params, b.policy, b.params, rules.record, seed, apart(seed), 0, found[i])
         if bad:
-            raise Refusal(f"{row if bad == FORFEIT_A else column} acted illegally")
+            raise Refusal(f"{(row, column)[bad - 1]} acted illegally")
     return found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin knock metagame`."""
-    parser.add_argument("--rules", default="eaai", metavar="R", help="a preset, or preset,key=value,… (default eaai)")
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="games a pairing, even (default 1000)")
     parser.add_argument("--hands", type=int, default=20_000, metavar="N", help="hands a pairing, even (default 20000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed (default 1)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="run folder; the same again goes on")
-    parser.add_argument("--workers", type=int, default=provenance.cores(), metavar="N", help="default: all cores")
-    parser.add_argument("--ray", action="store_true", help="play on a Ray cluster (RAY_ADDRESS), or a local one")
+    knock_runs.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play what is missing, and print the equilibrium."""
-    console = Console(stderr=True, highlight=False)
     for name in ("games", "hands"):
-        if getattr(args, name) < 4 or getattr(args, name) % 2:
-            raise Refusal(f"--{name} {getattr(args, name)}: an even number from 4 up is due")
-    if args.workers < 1:
-        raise Refusal(f"--workers {args.workers}: give 1 or more")
-    with refusing():
-        seed, rules = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
-        refuse_more_actions(rules, "gin knock metagame")
-        check_two(rules)
+        knock_runs.check_even(args, name)
+    seed, rules = knock_runs.seed_and_rules(args)
     if rules.straight:
         raise Refusal("straight gin has no knocks to time: give other --rules")
     in_games, in_hands = [r.spec for r in RULES_IN_GAMES], [r.spec for r in RULES_IN_HANDS]
     about = {
         "kind": "metagame", "rules": rules.as_dict(), "seed": seed, "games": args.games, "hands": args.hands,
         "in_games": in_games, "in_hands": in_hands,
-        "code": {base: provenance.agent_digest(base) for base in BASES}
-        | {"study": provenance.digest(provenance.sources(Path(knock_values.__file__)))},
+        "code": knock_runs.code(BASES),
     }  # fmt: skip
     shards = _rows("games", play_games, in_games, rules, seed, args.games // 2)
     shards += _rows("hands", play_hands, in_hands, rules, seed, args.hands // 2)
-    try:
-        run_shards(args.out, about, shards, workers=args.workers, ray=args.ray, console=console)
-    except Stopped:
-        console.print(f"Stopped; what was finished is in {args.out}, and the same command goes on from there.")
+    if not knock_runs.play(args, about, shards):
         return INTERRUPTED
     found = read_metagame(args.out)
     print(f"{rules.name}: the mixture that no rule beats, in games ({args.games} a pairing)")

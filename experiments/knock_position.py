@@ -17,20 +17,28 @@ import numpy as np
 
 from agents.game_value import game_table
 from agents.protocol import NativeAgent
-from agents.registry import split
-from agents.worlds import GONE, sample_worlds
-from experiments.game_value import native
-from experiments.knock_study import knock_rule
-from experiments.knock_values import DECISION, best_knock, best_throw, hints_of, rate_knock, sum_up, ways_of
-from experiments.match import check_two
-from experiments.refusal import Refusal, refusing
+from agents.registry import native, split
+from agents.worlds import sample_worlds
+from experiments import asked_position
+from experiments.knock_values import (
+    DECISION,
+    LAST_WEIGHT,
+    best_knock,
+    best_throw,
+    hints_of,
+    rate_knock,
+    rival_of,
+    set_model,
+    sum_up,
+    ways_of,
+)
+from experiments.refusal import refusing
 from experiments.stats import Z
 from ginenv.actions import action_text
 from ginenv.cards import card_text
 from ginenv.melds import deadwood
-from ginenv.position import position
 from ginenv.rng import mix
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import Rules
 from ginenv.state import BIG_GIN, DISCARD_PHASE, ORDER, Kind
 
 WAYS = (0, 10)
@@ -148,11 +156,8 @@ def _play(
     """Return points, wins, kinds and turns of a knock and of each way to play on, and the opponent's deadwood now and
     later, in worlds with one rival.
     """
-    early, until, late = knock_rule(rival)
-    turns = int(view["turn"]) - int(view["own_turn"])
-    limit = min(early if turns < until else late, float(view["knock_limit"]))
-    weight = WEIGHTS.get(split(rival.spec)[0], _OTHERS)
-    model = np.array([weight, GONE, -1.0 if turns == 0 else limit])
+    weight, model = WEIGHTS.get(split(rival.spec)[0], _OTHERS), np.empty(3)
+    set_model(view, rival_of(rival, [weight] * (LAST_WEIGHT + 1)), model)
     hands, stocks = np.empty(worlds, np.int64), np.empty((worlds, ORDER), np.uint8)
     sample_worlds(view, rules.record, model, key, hands, stocks)
     shape = (1 + len(WAYS), worlds)
@@ -170,43 +175,17 @@ def _play(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of `gin knock position`."""
-    parser.add_argument("hand", metavar="HAND", help='own eleven cards, drawn last: "AS 2S 3S 7H 7D 7C 4D 4C 2D 2H KD"')
-    parser.add_argument("--turn", type=int, metavar="N", help="own turn, from 1 (default: as the pile tells)")
-    parser.add_argument("--pile", default="", metavar="CARDS", help="the discard pile, from the bottom up")
-    parser.add_argument("--opponent-took", default="", metavar="CARDS", help="what they took and still hold")
-    parser.add_argument("--opponent-threw", default="", metavar="CARDS", help="which cards of the pile they threw")
-    parser.add_argument("--opponent-refused", default="", metavar="CARDS", help="upcards that they passed over")
-    parser.add_argument("--scores", default="0,0", metavar="OWN,THEIRS", help="scores before this hand (default 0,0)")
-    parser.add_argument("--rules", default="eaai", metavar="R", help="a preset, or preset,key=value,… (default eaai)")
+    asked_position.add_arguments(parser, worlds=4000)
     parser.add_argument(
         "--opponent", nargs="+", default=list(RIVALS), metavar="AGENT",
         help="native agents the opponent may be (default: one who knocks at once, one who waits)",
     )  # fmt: skip
-    parser.add_argument("--worlds", type=int, default=4000, metavar="N", help="worlds (default 4000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed (default 1)")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the advice."""
-    if not 16 * len(args.opponent) <= args.worlds <= 1_000_000:
-        raise Refusal(f"--worlds {args.worlds}: a number from {16 * len(args.opponent)} to 1,000,000 is due")
-    if not 0 <= args.seed < 1 << 62:
-        raise Refusal(f"--seed {args.seed}: a seed from 0 to 2**62 - 1 is due")
-    try:
-        own, theirs = (int(text) for text in args.scores.split(","))
-    except ValueError:
-        raise Refusal(f"--scores {args.scores}: two whole numbers are due, such as 40,65") from None
+    rules, view = asked_position.asked(args, least=16 * len(args.opponent))
     with refusing():
-        rules = parse_rules(args.rules)
-        check_two(rules)
-        if rules.target is not None and not (0 <= own < rules.target and 0 <= theirs < rules.target):
-            raise Refusal(f"--scores {args.scores}: two scores from 0 to {rules.target - 1} are due")
-        pile = args.pile or args.opponent_threw
-        view = position(
-            args.hand, rules, pile=pile, threw=args.opponent_threw, took=args.opponent_took,
-            refused=args.opponent_refused, turn=args.turn, scores=(own, theirs),
-        )  # fmt: skip
         found = advise(view[0], rules, worlds=args.worlds, key=args.seed, rivals=tuple(args.opponent))
     if args.json:
         print(json.dumps({"rules": rules.as_dict(), "opponent": list(args.opponent)} | asdict(found)))

@@ -9,27 +9,25 @@ shard follows from its number alone, so the same command goes on where it was st
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from agents.game_value import game_table
 from agents.protocol import NativeAgent
-from agents.registry import split
-from agents.worlds import GONE
-from experiments import knock_values, provenance
-from experiments.game_value import native
-from experiments.knock_values import DECISION, FORFEIT_A, LAST_WEIGHT, fill_rows, hints_of, ways_of
+from agents.registry import native
+from experiments import knock_runs
+from experiments.knock_decisions import FORFEIT_A, fill_rows
+from experiments.knock_values import DECISION, LAST_WEIGHT, hints_of, rival_of, ways_of
 from experiments.refusal import Refusal, refusing
-from experiments.shards import ABOUT, INTERRUPTED, Shard, Stopped, names, read_about, read_shard, run_shards
+from experiments.shards import ABOUT, INTERRUPTED, Shard, names, read_about, read_shard
 from ginenv.envs.opponent import exact_copy
-from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import Rules, parse_rules, refuse_more_actions, rules
+from ginenv.rng import apart, mix
+from ginenv.rules import Rules, rules
 
 ROWS = 1000
 """Positions a shard."""
@@ -108,25 +106,6 @@ def read_study(folder: Path) -> Study:
     return Study(folder, about, rows, pairing, clusters)
 
 
-def knock_rule(agent: NativeAgent) -> tuple[float, float, float]:
-    """Return early, until and late of an agent that has such options; for others that they hold no gin."""
-    options = dict(item.partition("=")[::2] for item in split(agent.spec)[1].split(",") if item)
-    try:
-        return float(options["early"]), float(options["until"]), float(options["late"])
-    except KeyError:
-        return 0.0, 0.0, 0.0
-
-
-def rival_of(agent: NativeAgent, weights: Sequence[float]) -> np.ndarray:
-    """Return how an agent plays, for the worlds of its opponents: float64, shape (RIVAL,).
-
-    Args:
-        agent: The agent.
-        weights: Of its deadwood, by its turns so far (`fit_weights`).
-    """
-    return np.array([*knock_rule(agent), GONE, *weights])
-
-
 def fit_weights(spec: str, rules: Rules, seed: int) -> list[float]:
     """Return the weight of an agent's deadwood in the worlds of its opponents, by its turns so far.
 
@@ -193,7 +172,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agents", nargs="+", default=list(AGENTS), metavar="AGENT", help="native agents: all play all"
     )
-    parser.add_argument("--rules", default="eaai", metavar="R", help="a preset, or preset,key=value,… (default eaai)")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--positions", type=int, default=100_000, metavar="N", help="positions in all (default 100000)")
     size.add_argument("--games", type=int, metavar="N", help="games a pairing, in place of a number of positions")
@@ -201,24 +179,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ways", default="0,10", metavar="T,T", help="ways to play on: knock at so much from then on (default 0,10)"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed (default 1)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="run folder; the same again goes on")
-    parser.add_argument("--workers", type=int, default=provenance.cores(), metavar="N", help="default: all cores")
-    parser.add_argument("--ray", action="store_true", help="play on a Ray cluster (RAY_ADDRESS), or a local one")
+    knock_runs.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play what is missing of the study."""
-    console = Console(stderr=True, highlight=False)
     if not 8 <= args.worlds <= 10_000:
         raise Refusal(f"--worlds {args.worlds}: a number from 8 to 10,000 is due")
-    if args.workers < 1:
-        raise Refusal(f"--workers {args.workers}: give 1 or more")
     if not 1 <= (args.positions if args.games is None else args.games) <= 1 << 40:
         raise Refusal("--positions and --games: at least 1 is due")
+    seed, parsed = knock_runs.seed_and_rules(args)
     with refusing():
-        seed, parsed = checked_seed(args.seed, "--seed"), parse_rules(args.rules)
-        refuse_more_actions(parsed, "gin knock study")
         specs = [native(name).spec for name in args.agents]
         game_table(parsed)
     ways = parse_ways(args.ways)
@@ -226,20 +197,14 @@ def run(args: argparse.Namespace) -> int:
         raise Refusal("--agents: each agent plays itself, too, so name none twice")
     about = {
         "kind": "study", "rules": parsed.as_dict(), "agents": specs, "worlds": args.worlds, "ways": list(ways),
-        "seed": seed, "shards": "games" if args.games else "positions",
-        "code": {spec: provenance.agent_digest(spec) for spec in specs}
-        | {"study": provenance.digest(provenance.sources(Path(knock_values.__file__)))},
+        "seed": seed, "shards": "games" if args.games else "positions", "code": knock_runs.code(specs),
     }  # fmt: skip
     if (args.out / ABOUT).exists():  # a run goes on with what it began with
         about["weights"] = read_about(args.out).get("weights")
     else:
-        console.print("measuring how fast the agents improve…")
+        print("measuring how fast the agents improve…", file=sys.stderr)
         about["weights"] = {spec: fit_weights(spec, parsed, seed) for spec in specs}
-    shards = plan(about, parsed, args.positions, args.games)
-    try:
-        run_shards(args.out, about, shards, workers=args.workers, ray=args.ray, console=console)
-    except Stopped:
-        console.print(f"Stopped; what was finished is in {args.out}, and the same command goes on from there.")
+    if not knock_runs.play(args, about, plan(about, parsed, args.positions, args.games)):
         return INTERRUPTED
     study = read_study(args.out)
     print(f"{len(study.rows):,} positions of {study.clusters.max() + 1:,} games in {args.out}")

@@ -10,6 +10,8 @@ several noisy means, rated by these very means, would look better than it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numba
 import numpy as np
 from numba import types
@@ -18,21 +20,20 @@ from agents import heuristic, lean
 from agents.game_value import win_chance
 from agents.heuristic import judge_discards
 from agents.lean import choose as lean_choose
-from agents.playout import NO_FORFEIT, decision_key, play_hand
-from agents.protocol import PARAMS, POLICY_POINTER
+from agents.playout import decision_key, see
+from agents.protocol import PARAMS, POLICY_POINTER, NativeAgent
+from agents.registry import split
 from agents.simple import repeated_discards
-from agents.worlds import make_state, sample_worlds, set_hidden
-from experiments.match import pair_seed, side_key
+from agents.worlds import GONE as GONE_WEIGHT
+from agents.worlds import make_state, set_hidden
 from ginenv.cards import lowest
-from ginenv.deal import deal, new_game
 from ginenv.jit import kernel
-from ginenv.ledger import game_over, game_winner
 from ginenv.melds import deadwood, least_discards
 from ginenv.rng import mix
-from ginenv.rules import RULES
+from ginenv.rules import RULES_TYPE
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, NO_SEAT, ORDER, OVER_PHASE, STATE, Kind
 from ginenv.step import is_legal, step
-from ginenv.view import VIEW, look, look_again
+from ginenv.view import VIEW, look
 
 DECISION = np.dtype(
     [
@@ -77,10 +78,8 @@ DECISION = np.dtype(
 )
 """One decision whether to knock, of a study. Values with ``true_`` are of the hidden cards as they lay."""
 
-TRUTH_STREAM, WORLDS_STREAM = 1 << 43, 1 << 44
 _UNDERCUT, _GIN, _BIG_GIN = int(Kind.UNDERCUT), int(Kind.GIN), int(Kind.BIG_GIN)
-_N_LEAN = lean.N_PARAMS
-_VIEW, _RULES, _STATE = numba.from_dtype(VIEW), numba.from_dtype(RULES), numba.from_dtype(STATE)
+_VIEW, _RULES, _STATE = numba.from_dtype(VIEW), RULES_TYPE, numba.from_dtype(STATE)
 _DECISION = numba.from_dtype(DECISION)
 _TABLE, _FLOATS, _INTS = types.float64[:, :, ::1], types.float64[:, ::1], types.int16[:, ::1]
 
@@ -89,9 +88,6 @@ LAST_WEIGHT = 15
 RIVAL = WEIGHTS + LAST_WEIGHT + 1
 """How an opponent plays, for the worlds: its knock rule as `simple` has it, the weight of cards it let go, and the
 weight of its deadwood by the number of its turns so far, the last one for all later ones (`agents.worlds`)."""
-
-FORFEIT_A, FORFEIT_B = -1, -2
-"""What a study returns when an agent acted illegally."""
 
 
 @kernel
@@ -121,12 +117,8 @@ def play_on(s, rules, views, own, rival, rival_params, key, until):
     met, told = 1, -1
     while s["phase"] != OVER_PHASE:
         seat = s["seat"]
+        met = see(s, rules, views, met)
         v = views[seat]
-        if (met >> seat) & 1 == 1:
-            look_again(s, rules, seat, v)
-        else:
-            look(s, rules, seat, v)
-            met |= 1 << seat
         if s["turn"] == until and s["phase"] != DISCARD_PHASE:
             told = np.int64(deadwood(s["hand"][1], rules["longest_meld"]))
         if seat == 0:
@@ -223,7 +215,7 @@ def rate_knock(
 
 @kernel
 def cross_fit(values, first, last):
-    """Return ``(gain, variance, way)``: knocking less playing on in worlds ``first`` … last-1, by the other's choice.
+    """Return ``(gain, variance)``: knocking less playing on in worlds ``first`` … last-1, the way chosen in the others.
 
     Args:
         values: float64, shape (1 + ways, worlds).
@@ -245,26 +237,34 @@ def cross_fit(values, first, last):
         squares += ahead * ahead
     m = last - first
     mean = sum_ / m
-    return mean, max(squares / m - mean * mean, 0.0) / (m - 1), way
+    return mean, max(squares / m - mean * mean, 0.0) / (m - 1)
+
+
+@kernel
+def rate_halves(values, gains):
+    """Write the gain in either half of the worlds (`cross_fit`) to ``gains``, shape (2,).
+
+    Returns:
+        ``(error, knock)``: the standard error of their mean, and what a knock now is worth in all worlds.
+    """
+    n = values.shape[1]
+    a, variance_a = cross_fit(values, 0, n // 2)
+    b, variance_b = cross_fit(values, n // 2, n)
+    gains[0], gains[1] = a, b
+    return np.sqrt(variance_a + variance_b) / 2, values[0].sum() / n
 
 
 @kernel(signature=types.void(_FLOATS, _FLOATS, _INTS, _DECISION))
 def sum_up(points, wins, kinds, row):
     """Write what the worlds say (`rate_knock`) into the DECISION ``row``: at least four worlds."""
     n = points.shape[1]
-    half = n // 2
-    a, var_a, _ = cross_fit(points, 0, half)
-    b, var_b, _ = cross_fit(points, half, n)
-    row["gain_points"][0], row["gain_points"][1] = a, b
-    row["se_points"] = np.sqrt(var_a + var_b) / 2
-    row["knock_points"] = points[0].sum() / n
-    row["on_points"] = points[0].sum() / n - (a + b) / 2
-    a, var_a, _ = cross_fit(wins, 0, half)
-    b, var_b, _ = cross_fit(wins, half, n)
-    row["gain_win"][0], row["gain_win"][1] = a, b
-    row["se_win"] = np.sqrt(var_a + var_b) / 2
-    row["knock_win"] = wins[0].sum() / n
-    row["on_win"] = wins[0].sum() / n - (a + b) / 2
+    gains = np.empty(2)
+    row["se_points"], knock = rate_halves(points, gains)
+    row["gain_points"][0], row["gain_points"][1] = gains[0], gains[1]
+    row["knock_points"], row["on_points"] = knock, knock - (gains[0] + gains[1]) / 2
+    row["se_win"], knock = rate_halves(wins, gains)
+    row["gain_win"][0], row["gain_win"][1] = gains[0], gains[1]
+    row["knock_win"], row["on_win"] = knock, knock - (gains[0] + gains[1]) / 2
     way = 1
     for c in range(2, points.shape[0]):
         if points[c].sum() > points[way].sum():
@@ -296,184 +296,6 @@ def set_model(view, rival, model):
     model[2] = -1.0 if turns == 0 else min(limit, np.float64(view["knock_limit"]))
 
 
-@kernel(
-    signature=types.int64(
-        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _FLOATS, PARAMS, _FLOATS, _TABLE, _RULES,
-        types.int64, types.int64, types.int64, types.int64, types.int64, _DECISION[::1],
-    )
-)  # fmt: skip
-def fill_rows(
-    policy_a, params_a, policy_b, params_b, rivals, hints, own, table, rules, seed, root, first, most,
-    n_worlds, rows,
-):  # fmt: skip
-    """Play games between A and B from number ``first`` on and write each decision whether to knock, until ``rows`` is
-    full.
-
-    Args:
-        policy_a, params_a, policy_b, params_b: The agents; A has seat 0 in even games.
-        rivals: float64, shape (2, RIVAL): how A and B play, for the worlds of their opponents.
-        hints, own, table, rules: See `rate_knock`.
-        seed, root: Of the study; decks and the agents' randomness as in `experiments.match`.
-        first, most: Number of the first game, and how many are played at the most.
-        n_worlds: Worlds a decision.
-        rows: DECISION, shape (n,), written.
-
-    Returns:
-        How many rows are full; `FORFEIT_A` or `FORFEIT_B` when an agent acted illegally.
-    """
-    states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
-    s = states[0]
-    ways = own.shape[0]
-    hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
-    points, wins = np.empty((1 + ways, n_worlds)), np.empty((1 + ways, n_worlds))
-    kinds, turns = np.empty((1 + ways, n_worlds), np.int16), np.empty((1 + ways, n_worlds), np.int16)
-    later, model = np.empty(n_worlds, np.int16), np.empty(3)
-    true_hand, true_stock = np.empty(1, np.int64), np.empty((1, ORDER), np.uint8)
-    true_points, true_wins = np.empty((1 + ways, 1)), np.empty((1 + ways, 1))
-    true_kinds, true_turns = np.empty((1 + ways, 1), np.int16), np.empty((1 + ways, 1), np.int16)
-    longest = rules["longest_meld"]
-    n = 0
-    for game in range(first, first + most):
-        game_begins = n
-        a_seat = game & 1
-        new_game(s, rules, pair_seed(seed, game))
-        key_a, key_b = side_key(root, game, 0), side_key(root, game, 1)
-        while True:
-            hand_begins, met = n, 0
-            while s["phase"] != OVER_PHASE:
-                seat = np.int64(s["seat"])
-                v = views[seat]
-                if (met >> seat) & 1 == 1:
-                    look_again(s, rules, seat, v)
-                else:
-                    look(s, rules, seat, v)
-                    met |= 1 << seat
-                side = seat ^ a_seat
-                if side == 0:
-                    action = policy_a(v, rules, params_a, decision_key(s, key_a))
-                else:
-                    action = policy_b(v, rules, params_b, decision_key(s, key_b))
-                if not is_legal(s, action):
-                    return FORFEIT_A if side == 0 else FORFEIT_B
-                due = v["phase"] == DISCARD_PHASE and (v["knocks"] != 0 or v["choices"] != 0)
-                if due and n < rows.shape[0]:
-                    row = rows[n]
-                    key = mix(mix(root, WORLDS_STREAM + game), np.int64(s["hand_number"]) * 1024 + np.int64(s["turn"]))
-                    set_model(v, rivals[1 - side], model)
-                    sample_worlds(v, rules, model, key, hands, stocks)
-                    true_hand[0] = s["hand"][1 - seat]
-                    for i in range(np.int64(s["n_stock"])):
-                        true_stock[0, i] = s["order"][i]
-                    truth = mix(key, TRUTH_STREAM)
-                    if side == 0:
-                        bad = rate_knock(
-                            v, rules, table, own, policy_b, params_b, hints, key, -1, hands, stocks,
-                            points, wins, kinds, turns, later,
-                        )  # fmt: skip
-                        bad += rate_knock(
-                            v, rules, table, own, policy_b, params_b, hints, truth, -1, true_hand, true_stock,
-                            true_points, true_wins, true_kinds, true_turns, later,
-                        )  # fmt: skip
-                    else:
-                        bad = rate_knock(
-                            v, rules, table, own, policy_a, params_a, hints, key, -1, hands, stocks,
-                            points, wins, kinds, turns, later,
-                        )  # fmt: skip
-                        bad += rate_knock(
-                            v, rules, table, own, policy_a, params_a, hints, truth, -1, true_hand, true_stock,
-                            true_points, true_wins, true_kinds, true_turns, later,
-                        )  # fmt: skip
-                    if bad != 0:
-                        return FORFEIT_B if side == 0 else FORFEIT_A
-                    sum_up(points, wins, kinds, row)
-                    loose = 0
-                    for w in range(n_worlds):
-                        loose += deadwood(hands[w], longest)
-                    _, left = best_knock(v, rules)
-                    way = row["way"]
-                    row["rival_deadwood"] = loose / n_worlds
-                    row["true_knock_points"], row["true_on_points"] = true_points[0, 0], true_points[way, 0]
-                    row["true_knock_win"], row["true_on_win"] = true_wins[0, 0], true_wins[way, 0]
-                    row["true_undercut"] = 1 if true_kinds[0, 0] == -_UNDERCUT else 0
-                    row["true_rival_deadwood"] = deadwood(true_hand[0], longest)
-                    row["game"], row["side"] = game, side
-                    row["hand"], row["known"], row["refused"] = v["hand"], v["known"][1], v["refused"][1]
-                    row["thrown"], row["in_pile"] = v["thrown"][1], v["in_pile"]
-                    row["turn"], row["stock"], row["deadwood"] = v["own_turn"], v["n_stock"], left
-                    row["limit"], row["multiplier"] = v["knock_limit"], v["multiplier"]
-                    row["dealer"] = v["dealer"]
-                    row["own_score"], row["other_score"] = v["scores"][0], v["scores"][1]
-                    row["knocked"] = 1 if action >= KNOCK or action == BIG_GIN else 0
-                    n += 1
-                step(s, rules, action)
-            for i in range(hand_begins, n):
-                seat = np.int64(rows[i]["side"]) ^ a_seat
-                rows[i]["points"] = np.int64(s["points"][seat]) - np.int64(s["points"][1 - seat])
-            if game_over(s, rules):
-                break
-            deal(s, rules)
-        winner = np.int64(game_winner(s, rules))
-        for i in range(game_begins, n):
-            rows[i]["won"] = 1 if (np.int64(rows[i]["side"]) ^ a_seat) == winner else 0
-        if n == rows.shape[0]:
-            break
-    return n
-
-
-DUEL = np.dtype(
-    [
-        ("limit", np.int16),  # the hand's knock limit
-        ("base", np.int16),  # A's points less B's in both hands of the pair, without the bonuses below
-        ("gins", np.int16),  # A's gins less B's, each times the hand's multiplier
-        ("big_gins", np.int16),
-        ("undercuts", np.int16),  # undercuts by A less those by B, likewise
-    ]
-)
-"""A mirrored pair of hands between A and B: its points under any bonuses are a sum of these."""
-
-
-@kernel(
-    signature=types.int64(
-        POLICY_POINTER, PARAMS, POLICY_POINTER, PARAMS, _RULES, types.int64, types.int64, types.int64,
-        numba.from_dtype(DUEL)[::1],
-    )
-)  # fmt: skip
-def duel(policy_a, params_a, policy_b, params_b, rules, seed, root, first, rows):
-    """Play mirrored pairs of hands from number ``first`` on into ``rows``; returns 0, or a forfeit."""
-    states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
-    s = states[0]
-    for n in range(rows.shape[0]):
-        pair = first + n
-        key_a, key_b = side_key(root, pair, 0), side_key(root, pair, 1)
-        row = rows[n]
-        row["base"], row["gins"], row["big_gins"], row["undercuts"] = 0, 0, 0, 0
-        for swap in range(2):
-            new_game(s, rules, pair_seed(seed, pair))
-            row["limit"] = s["knock_limit"]
-            if swap == 0:
-                forfeit = play_hand(s, rules, views, policy_a, params_a, key_a, policy_b, params_b, key_b)
-            else:
-                forfeit = play_hand(s, rules, views, policy_b, params_b, key_b, policy_a, params_a, key_a)
-            if forfeit != NO_FORFEIT:
-                return FORFEIT_A if forfeit == swap else FORFEIT_B
-            winner = s["winner"]
-            if winner == NO_SEAT:
-                continue
-            sign = np.int64(s["multiplier"]) * (1 if winner == swap else -1)
-            base = np.int64(s["points"][winner]) // np.int64(s["multiplier"])
-            if s["kind"] == _GIN:
-                row["gins"] += sign
-                base -= rules["gin_bonus"]
-            elif s["kind"] == _BIG_GIN:
-                row["big_gins"] += sign
-                base -= rules["big_gin_bonus"]
-            elif s["kind"] == _UNDERCUT:
-                row["undercuts"] += sign
-                base -= rules["undercut_bonus"]
-            row["base"] += sign * base
-    return 0
-
-
 def hints_of(**changes: float) -> np.ndarray:
     """Return the params of `heuristic`: float64, shape (14,)."""
     return heuristic.params_of({name: changes.get(name, o.default) for name, o in heuristic.AGENT.options.items()})
@@ -483,3 +305,22 @@ def ways_of(thresholds: tuple[int, ...]) -> np.ndarray:
     """Return the params of `lean` for ways to play on, which knock at so much deadwood: float64, shape (n, 6)."""
     options = {name: option.default for name, option in lean.AGENT.options.items()} | {"ways": 1.3, "until": 0}
     return np.stack([lean.params_of(options | {"early": t, "late": t}) for t in thresholds])
+
+
+def knock_rule(agent: NativeAgent) -> tuple[float, float, float]:
+    """Return early, until and late of an agent that has such options; for others that they hold no gin."""
+    options = dict(item.partition("=")[::2] for item in split(agent.spec)[1].split(",") if item)
+    try:
+        return float(options["early"]), float(options["until"]), float(options["late"])
+    except KeyError:
+        return 0.0, 0.0, 0.0
+
+
+def rival_of(agent: NativeAgent, weights: Sequence[float]) -> np.ndarray:
+    """Return how an agent plays, for the worlds of its opponents: float64, shape (RIVAL,).
+
+    Args:
+        agent: The agent.
+        weights: Of its deadwood, by its turns so far (`experiments.knock_study.fit_weights`).
+    """
+    return np.array([*knock_rule(agent), GONE_WEIGHT, *weights])

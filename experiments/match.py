@@ -26,7 +26,7 @@ from ginenv.hands import KINDS
 from ginenv.jit import kernel
 from ginenv.ledger import LONGEST_GAME, game_over, game_winner, margin
 from ginenv.rng import apart, mix
-from ginenv.rules import RULES_TYPE, Rules, parse_rules, refuse_more_actions
+from ginenv.rules import RULES_TYPE, Rules, check_two, refuse_more_actions
 from ginenv.state import NO_SEAT, OVER_PHASE, STATE_TYPE, Kind, new_states
 from ginenv.step import is_legal, step
 from ginenv.view import VIEW, VIEW_TYPE, look
@@ -189,22 +189,6 @@ def _play_native(policy_a, params_a, policy_b, params_b, rules, seed, root, firs
                 enter_game(s, rules, forfeit, game)
                 break
     return n_hands
-
-
-def check_two(rules: Rules) -> None:
-    """Raise ValueError unless the rules are for two players, as mirrored matches are, and scored as gin is."""
-    if not rules.for_two:
-        raise ValueError(
-            f"rules: {rules.name} has players={rules.players} and scoring={rules.scoring}; "
-            "this needs rules for two players and scoring=gin"
-        )
-
-
-def rules_for_two(text: str) -> Rules:
-    """Return the rules that ``text`` names (`ginenv.rules.parse_rules`). Raises ValueError as that and `check_two`."""
-    rules = parse_rules(text)
-    check_two(rules)
-    return rules
 
 
 def own_copy(agent: Agent) -> Agent:

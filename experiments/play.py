@@ -10,7 +10,6 @@ import numpy as np
 
 from agents.protocol import Agent
 from agents.registry import make
-from experiments.match import rules_for_two
 from experiments.refusal import Refusal, refusing
 from ginenv.actions import IllegalAction, action_number, action_text
 from ginenv.cards import card, card_text
@@ -18,6 +17,7 @@ from ginenv.envs.opponent import AgentError, ask
 from ginenv.lay import automatic_action
 from ginenv.render import ansi
 from ginenv.rng import apart, checked_seed, mix
+from ginenv.rules import rules_for_two
 from ginenv.state import BIG_GIN, BLUFF, DISCARD, DRAW, KNOCK, N_ACTIONS, PASS, TAKE, Phase
 from ginenv.table import Table
 

@@ -25,6 +25,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from experiments.refusal import Refusal, refusing
 from experiments.store import locked
 from experiments.whole_file import write_whole
+from ginenv.envs.opponent import exact_copy
 
 ABOUT, SHARDS = "about.json", "shards"
 INTERRUPTED = 130
@@ -153,6 +154,15 @@ def run_shards(
 
 Say = Callable[[str], None]
 
+_RAY_SETTINGS = {
+    "RAY_agent_register_timeout_ms": "300000", "RAY_raylet_start_wait_time_s": "300", "RAY_worker_niceness": "0"
+}  # fmt: skip
+"""Ray gives the parts of a local cluster 30 s to come up and then lets all else on the machine go first: on a busy one
+nothing ever comes of that. A user's own values hold.
+"""
+_RAY_STORE = 1 << 27
+"""Bytes for what is under way; a shard is a few hundred thousand."""
+
 
 def _here(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Shard, np.ndarray]]:
     with _asking(say) as asked:
@@ -178,12 +188,15 @@ def _by_processes(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tup
 
 
 def _by_ray(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Shard, np.ndarray]]:
+    for name, value in _RAY_SETTINGS.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError:
         raise Refusal("--ray needs the package ray: pip install 'ginenv[ray]'") from None
     address = os.environ.get("RAY_ADDRESS")
-    where: dict[str, Any] = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
+    local = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _RAY_STORE}
+    where: dict[str, Any] = {"address": address} if address else local
     try:
         ray.init(log_to_driver=False, **where)
     except Exception as error:  # Ray raises a bare Exception when a part of it does not come up in time
@@ -199,7 +212,7 @@ def _by_ray(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Sha
             while waiting:
                 ready, _ = ray.wait(list(waiting), num_returns=1, timeout=1.0)
                 for reference in ready:
-                    yield waiting.pop(reference), np.array(ray.get(reference))
+                    yield waiting.pop(reference), exact_copy(ray.get(reference))
                 if asked:
                     for reference in waiting:
                         ray.cancel(reference)

@@ -32,13 +32,13 @@ from rich.text import Text
 from agents.protocol import Agent, NativeAgent
 from agents.registry import make
 from experiments import provenance
-from experiments.match import play_pairs, rules_for_two
+from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.standings import as_json, describe, pairs_of, result_document, tables, write_results
 from experiments.store import Store, open_store
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import checked_seed
-from ginenv.rules import Rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions, rules_for_two
 
 NATIVE_SHARD = 200
 """Pairs a shard between native agents: some 30 ms."""

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from agents.registry import kind, make, split
-from experiments.match import play_pairs, rules_for_two
+from experiments.match import play_pairs
 from experiments.refusal import Refusal, refusing
 from experiments.standings import scores
 from experiments.whole_file import write_whole
 from ginenv.envs.opponent import AgentError
 from ginenv.rng import mix
-from ginenv.rules import Rules, refuse_more_actions
+from ginenv.rules import Rules, refuse_more_actions, rules_for_two
 
 TRIES = 12
 """Settings of a generation."""

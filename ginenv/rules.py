@@ -471,3 +471,19 @@ def refuse_more_actions(rules: Rules, who: str) -> None:
     if rules.more_actions:
         others = "" if rules.jokers or rules.open_table else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
         raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")
+
+
+def check_two(rules: Rules) -> None:
+    """Raise ValueError unless the rules are for two players, as mirrored matches are, and scored as gin is."""
+    if not rules.for_two:
+        raise ValueError(
+            f"rules: {rules.name} has players={rules.players} and scoring={rules.scoring}; "
+            "this needs rules for two players and scoring=gin"
+        )
+
+
+def rules_for_two(text: str) -> Rules:
+    """Return the rules that ``text`` names (`parse_rules`). Raises ValueError as that and `check_two`."""
+    rules = parse_rules(text)
+    check_two(rules)
+    return rules

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from agents.game_value import PACKED, among_equals, count_hands, game_table, hand_points, solve, win_chance
+from agents.registry import native
 from experiments import game_value
-from experiments.game_value import classes, native, predictions
+from experiments.game_value import classes, predictions
 from ginenv.rules import DEALERS, PRESETS
 
 WITH_TARGET = [
