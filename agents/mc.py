@@ -19,8 +19,6 @@ import numpy as np
 
 from agents import heuristic, lean, ppo, simple, worlds
 from agents.clock import deadline, nanoseconds
-from agents.critic import load as load_critic
-from agents.critic import position_value
 from agents.game_value import game_table, win_chance
 from agents.heuristic import judge_discards
 from agents.lean import choose as lean_choose
@@ -40,9 +38,9 @@ from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, N_ACTIONS, ORDE
 from ginenv.step import step
 from ginenv.view import VIEW, look, look_again
 
-WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, NETWORK, CRITIC = range(11)
-"""Places of the options in ``params``; the last two are where the params of `ppo` and `critic` begin, 0 for none."""
-OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 11, 11 + lean.N_PARAMS, 11 + 2 * lean.N_PARAMS, 14 + 2 * lean.N_PARAMS
+WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, NETWORK = range(10)
+"""Places of the options in ``params``; the last is where the params of `ppo` begin, 0 for none."""
+OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 10, 10 + lean.N_PARAMS, 10 + 2 * lean.N_PARAMS, 13 + 2 * lean.N_PARAMS
 """Where the params of the policies begin: `lean`'s twice, `simple`'s and `heuristic`'s."""
 CHANCES = HINTS + heuristic.N_PARAMS
 """Where the table of the chance to win the game begins (`agents.game_value`), for a target of `_TARGET`."""
@@ -98,12 +96,12 @@ def worth(view, rules, params, points):
     """
     target = np.int64(rules["target"])
     if params[GAME] == 0 or target == 0 or rules["hollywood"]:
-        return points
+        return np.float64(points)
     chances = params[CHANCES:].reshape((_TARGET, _TARGET))
     own, other = np.int64(view["scores"][0]), np.int64(view["scores"][1])
     before = chances[own * _TARGET // target, other * _TARGET // target]
-    own += np.int64(max(points, 0.0))
-    other += np.int64(max(-points, 0.0))
+    own += max(points, 0)
+    other += max(-points, 0)
     return 100.0 * (win_chance(chances, own * _TARGET // target, other * _TARGET // target) - before)
 
 
@@ -263,7 +261,7 @@ def search(view, rules, params, key, actions, priors, n, end, values, alive):
         values: float64, shape (n, worlds), written: `worth` of each candidate in each world, while it was in the race.
         alive: int8, shape (n,), written: who was not dropped.
     """
-    most, judge = values.shape[1], np.int64(params[CRITIC])
+    most = values.shape[1]
     batch = min(most, TIMED_BATCH if end > 0 else BATCH)
     hands, stocks, patient = np.empty(batch, np.int64), np.empty((batch, ORDER), np.uint8), np.empty(batch, np.int8)
     tables, views = np.empty(2, dtype=STATE), np.empty(3, dtype=VIEW)
@@ -283,13 +281,7 @@ def search(view, rules, params, key, actions, priors, n, end, values, alive):
                 tables[1] = tables[0]
                 views[0] = views[2]
                 step(tables[1], rules, actions[c])
-                if judge > 0 and tables[1]["phase"] != OVER_PHASE:
-                    look(tables[1], rules, 1, views[1])
-                    points = -position_value(tables[1], rules, views[1], params[judge:])
-                else:
-                    points = np.float64(
-                        finish_hand(tables[1], rules, views, 1, params, patient[i] == 1, mix(key, np.int64(-1 - w)))
-                    )
+                points = finish_hand(tables[1], rules, views, 1, params, patient[i] == 1, mix(key, -1 - w))
                 values[c, w] = worth(view, rules, params, points)
         late = end > 0 and nanoseconds() >= end
         if w + 1 == next_look or w + 1 == most or late:
@@ -329,19 +321,14 @@ def params_of(options: Mapping[str, Any]) -> np.ndarray:
     def of(kind: Any, **changes: float) -> list[float]:
         return [float(changes.get(name, option.default)) for name, option in kind.AGENT.options.items()]
 
-    own = [float(options[name]) for name in OPTIONS if name not in ("policy", "critic")]
+    own = [float(options[name]) for name in OPTIONS if name != "policy"]
     policies = of(lean, until=5, ways=1.3) + of(lean) + of(simple) + of(heuristic)
     chances = game_table(PRESETS["eaai"]).mean(axis=0).ravel() if options["game"] else np.zeros(0)
-    # The networks' params come last; before them stand the places where they begin.
-    path = "" if options["policy"] in ("ppo", "heuristic") else str(options["policy"])
-    networks = [
-        make_network("mc", path).params if options["policy"] != "heuristic" else np.zeros(0),
-        load_critic("mc", path) if options["critic"] else np.zeros(0),
-    ]
-    begin = [2.0 + len(own) + len(policies) + len(chances)]
-    begin.append(begin[0] + len(networks[0]))
-    begin = [at if len(network) else 0.0 for at, network in zip(begin, networks, strict=True)]
-    return np.concatenate([own, begin, policies, chances, *networks])
+    start, network = 0.0, np.zeros(0)
+    if options["policy"] != "heuristic":
+        start = 1.0 + len(own) + len(policies) + len(chances)
+        network = make_network("mc", "" if options["policy"] == "ppo" else str(options["policy"])).params
+    return np.concatenate([own, [start], policies, chances, network])
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
@@ -359,7 +346,6 @@ OPTIONS = {
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
     "policy": Option("ppo", "who proposes: `ppo`, a file of its weights, or `heuristic`"),
     "game": Option(0, "1: search for the chance to win the game, not for the hand's points", 0, 1),
-    "critic": Option(0, "1: judge a move in a world by the network's critic, not by a rollout to the hand's end", 0, 1),
 }
 
 AGENT = Kind("plays what a policy proposes out in sampled worlds", _make, OPTIONS)
@@ -389,6 +375,6 @@ def rate_actions(view, rules, params, key, actions, values, kinds):
             tables[1] = tables[0]
             views[0] = views[2]
             step(tables[1], rules, actions[c])
-            values[c, w] = finish_hand(tables[1], rules, views, 1, params, patient[w] == 1, mix(key, np.int64(-1 - w)))
+            values[c, w] = finish_hand(tables[1], rules, views, 1, params, patient[w] == 1, mix(key, -1 - w))
             kind = np.int8(tables[1]["kind"])
             kinds[c, w] = -kind if tables[1]["winner"] == 1 else kind

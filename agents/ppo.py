@@ -22,8 +22,6 @@ from ginenv.step import is_legal
 
 FORMAT = "ginenv-policy-2"
 """What a weights file says of itself; another layout gets another number."""
-CRITIC = "critic."
-"""What the names of the critic's tensors begin with, where a file has one (`agents.critic`)."""
 ENCODING = encoding("features-v2")
 SHIPPED = Path(__file__).parent / "weights" / "ppo.safetensors"
 
@@ -356,8 +354,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
     return tensors, metadata
 
 
-def read_file(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return all tensors and the metadata of a weights file: those of its critic begin with `CRITIC`.
+def read_policy(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return a policy's tensors (`shapes`) and the metadata of a weights file.
 
     Raises:
         ValueError: when it is not a policy of this format and encoding; the sentence says what it is.
@@ -366,17 +364,6 @@ def read_file(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     for key, wanted in (("format", FORMAT), ("encoding", ENCODING.name)):
         if metadata.get(key) != wanted:
             raise ValueError(f"{path} has {key} {metadata.get(key, 'none')!r}: this agent reads {wanted!r}")
-    return tensors, metadata
-
-
-def read_policy(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return a policy's tensors (`shapes`) and the metadata of a weights file.
-
-    Raises:
-        ValueError: when it is not a policy of this format and encoding; the sentence says what it is.
-    """
-    every, metadata = read_file(path)
-    tensors = {name: tensor for name, tensor in every.items() if not name.startswith(CRITIC)}
     try:
         pack(tensors)
     except ValueError as error:

@@ -23,9 +23,9 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from agents import hidden, ppo
+from agents import ppo
 from agents.network import Policy
-from experiments import provenance, training
+from experiments import hidden, provenance, training
 from experiments.refusal import Refusal
 from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
 from ginenv.envs.vector import Tables

@@ -29,11 +29,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from agents import hidden, ppo
+from agents import ppo
 from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
-from experiments import provenance, training
+from experiments import hidden, provenance, training
 from experiments.refusal import Refusal
 from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
 from ginenv.envs.opponent import ask
@@ -305,9 +305,9 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 mean = sum(strength.values()) / len(strength)
                 if mean > best:
                     best = mean
-                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command}, critic)
+                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
                 if decisions >= settings.decisions:
-                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command}, critic)
+                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
             if settings.pool > 0:
                 if len(pool) == settings.past_selves:  # make room at random: some old ones stay
                     del pool[below(mix(settings.seed, decisions), 0, len(pool))]

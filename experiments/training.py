@@ -23,9 +23,10 @@ from safetensors.numpy import save_file
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
-from agents import hidden, ppo
-from agents.network import Critic, Policy
+from agents import ppo
+from agents.network import Policy
 from agents.registry import make
+from experiments import hidden
 from experiments.match import play_pairs
 from experiments.refusal import Refusal
 from experiments.stats import share
@@ -103,19 +104,16 @@ def finite(policy: Policy) -> bool:
     return all(bool(torch.isfinite(p).all()) for p in policy.parameters())
 
 
-def as_numpy(network: Policy | Critic) -> dict[str, np.ndarray]:
-    """Return a network's tensors as `agents.ppo` and `agents.critic` want them."""
-    return {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
+def as_numpy(policy: Policy) -> dict[str, np.ndarray]:
+    """Return a policy's tensors as `agents.ppo` wants them."""
+    return {name: tensor.detach().cpu().numpy() for name, tensor in policy.state_dict().items()}
 
 
-def save_policy(
-    policy: Policy, path: Path, settings: Settings, notes: Mapping[str, Any], critic: Critic | None = None
-) -> None:
-    """Write a policy for `agents.ppo`, with what made it, and its critic for `agents.critic`."""
+def save_policy(policy: Policy, path: Path, settings: Settings, notes: Mapping[str, Any]) -> None:
+    """Write a policy for `agents.ppo`, with what made it."""
     metadata = {"format": ppo.FORMAT, "encoding": ppo.ENCODING.name, "rules": settings.rules,
                 "settings": json.dumps(dataclasses.asdict(settings)), "notes": json.dumps(notes)}  # fmt: skip
-    values = {} if critic is None else {f"{ppo.CRITIC}{k}": tensor for k, tensor in as_numpy(critic).items()}
-    write(as_numpy(policy) | values, path, metadata)
+    write(as_numpy(policy), path, metadata)
 
 
 def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import hidden, ppo
+from agents import ppo
 from agents.registry import make
 from experiments.match import play_pairs
 from experiments.refusal import Refusal
@@ -29,7 +29,7 @@ pytest.importorskip("tensorboard")
 pytestmark = pytest.mark.train
 
 from agents.network import Critic, Policy  # noqa: E402
-from experiments import train_ppo, training  # noqa: E402
+from experiments import hidden, train_ppo, training  # noqa: E402
 from experiments.train_ppo import Settings, train  # noqa: E402
 from ginenv.envs.vector import Tables, random_actions  # noqa: E402
 
@@ -261,7 +261,7 @@ import hashlib, os, sys
 from pathlib import Path
 import torch
 import torch.distributed as dist
-from experiments import train_ppo, training
+from experiments import hidden, train_ppo, training
 from tests.test_train_ppo import TINY, stops
 import dataclasses
 
