@@ -194,6 +194,7 @@ def test_a_second_process_finds_everything_in_the_cache():
 
 STANDALONE = """
 import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts this in the background has it ignored
 from numba import types
 from ginenv.jit import kernel, standalone
 
