@@ -123,21 +123,21 @@ def _start(weights, at, n, out):
 
 
 @kernel
-def rectify(x):
+def _rectify(x):
     """Replace what is negative by 0."""
     for j in range(x.shape[0]):
         x[j] = max(x[j], np.float32(0))
 
 
 @kernel
-def suits_mean(h, out):
+def _suits_mean(h, out):
     """Write the mean over suits of ``h``, shape (4, width), to ``out``."""
     for j in range(out.shape[0]):
         out[j] = (h[0, j] + h[1, j] + h[2, j] + h[3, j]) * np.float32(0.25)
 
 
 @kernel
-def trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
+def _trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
     """Write what `agents.network.Trunk` makes of a position.
 
     Args:
@@ -160,10 +160,10 @@ def trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
         for j in range(width):
             h[suit, j] = common[j]
         end = _affine(weights, at, suits[suit], n_suit, width, h[suit])
-        rectify(h[suit])
+        _rectify(h[suit])
     at = end
     for _ in range(mixing):
-        suits_mean(h, mean)
+        _suits_mean(h, mean)
         at = _start(weights, at, width, common)
         at = _affine(weights, at, mean, width, width, common)
         for suit in range(4):
@@ -177,7 +177,7 @@ def trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
 
 
 @kernel
-def dense(weights, at, x, out):
+def _dense(weights, at, x, out):
     """Write ``bias + x @ W``; the bias lies at ``at`` and W, shape (len(x), len(out)), behind it. Returns W's end."""
     at = _start(weights, at, out.shape[0], out)
     return _affine(weights, at, x, x.shape[0], out.shape[0], out)
@@ -197,15 +197,15 @@ def logits(raw, params, out):
     suits, shared = np.empty((4, SUIT_SIZE), np.float32), np.empty(SHARED_SIZE, np.float32)
     h, mean, of_all = np.empty((4, width), np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
     lay_out(raw, suits, shared)
-    at = trunk(weights, 0, suits, SUIT_SIZE, shared, SHARED_SIZE, mixing, h)
-    suits_mean(h, mean)
-    at = dense(weights, at, mean, of_all)
-    rectify(of_all)
-    at = dense(weights, at, of_all, out[:DISCARD])
+    at = _trunk(weights, 0, suits, SUIT_SIZE, shared, SHARED_SIZE, mixing, h)
+    _suits_mean(h, mean)
+    at = _dense(weights, at, mean, of_all)
+    _rectify(of_all)
+    at = _dense(weights, at, of_all, out[:DISCARD])
     of_planes, cards = np.empty(2 * PLANES, np.float32), np.empty(26, np.float32)
-    at = dense(weights, at, of_all, of_planes)
+    at = _dense(weights, at, of_all, of_planes)
     for suit in range(4):
-        dense(weights, at, h[suit], cards)
+        _dense(weights, at, h[suit], cards)
         for plane in range(PLANES):
             for rank in range(13):
                 value = suits[suit, 13 * plane + rank]
@@ -253,29 +253,23 @@ def choose(view, rules, params, key):
 # --- Weights -----------------------------------------------------------------------------------------
 
 
-def trunk_shapes(width: int, mixing: int, suit_size: int, shared_size: int) -> dict[str, tuple[int, ...]]:
-    """Return the names and shapes of the tensors of an `agents.network.Trunk`."""
+def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
+    """Return the names and shapes of a policy's tensors, as in `agents.network.Policy`."""
     found: dict[str, tuple[int, ...]] = {
-        "trunk.own.weight": (width, suit_size),
+        "trunk.own.weight": (width, SUIT_SIZE),
         "trunk.own.bias": (width,),
-        "trunk.shared.weight": (width, shared_size),
+        "trunk.shared.weight": (width, SHARED_SIZE),
     }
     for layer in range(mixing):
         found[f"trunk.mix_own.{layer}.weight"] = (width, width)
         found[f"trunk.mix_own.{layer}.bias"] = (width,)
         found[f"trunk.mix_shared.{layer}.weight"] = (width, width)
-    return found
-
-
-def shapes(width: int, mixing: int) -> dict[str, tuple[int, ...]]:
-    """Return the names and shapes of a policy's tensors, as in `agents.network.Policy`."""
-    found = trunk_shapes(width, mixing, SUIT_SIZE, SHARED_SIZE)
     for name, n in (("cards", 26), ("hidden", width), ("others", DISCARD), ("planes", 2 * PLANES)):
         found |= {f"{name}.weight": (n, width), f"{name}.bias": (n,)}
     return found
 
 
-def check_shapes(tensors: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[int, ...]]) -> None:
+def _check_shapes(tensors: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[int, ...]]) -> None:
     """Raise ValueError unless the tensors are those ``wanted``, of these shapes, and finite."""
     if wanted["trunk.own.bias"] == (0,) or set(tensors) != set(wanted):
         odd = sorted(set(tensors) ^ set(wanted))
@@ -287,7 +281,7 @@ def check_shapes(tensors: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[i
             raise ValueError(f"tensor {name} has values that are not finite")
 
 
-def flatten(tensors: Mapping[str, np.ndarray], mixing: int, layers: tuple[str, ...]) -> np.ndarray:
+def _flatten(tensors: Mapping[str, np.ndarray], mixing: int, layers: tuple[str, ...]) -> np.ndarray:
     """Return a trunk's tensors and those of the ``layers`` behind it in the order that kernels read them.
 
     float64, holding pairs of float32.
@@ -315,9 +309,9 @@ def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndar
     """
     mixing = sum(name.startswith("trunk.mix_shared.") for name in tensors)
     width = tensors["trunk.own.bias"].size if "trunk.own.bias" in tensors else 0
-    check_shapes(tensors, shapes(width, mixing))
+    _check_shapes(tensors, shapes(width, mixing))
     return np.concatenate(
-        [[width, mixing, temperature, 0.0], flatten(tensors, mixing, ("hidden", "others", "planes", "cards"))]
+        [[width, mixing, temperature, 0.0], _flatten(tensors, mixing, ("hidden", "others", "planes", "cards"))]
     )
 
 
