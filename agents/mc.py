@@ -97,7 +97,7 @@ def worth(view, rules, params, points):
     target = np.int64(rules["target"])
     if params[GAME] == 0 or target == 0 or rules["hollywood"]:
         return np.float64(points)
-    chances = params[CHANCES:].reshape((_TARGET, _TARGET))
+    chances = params[CHANCES : CHANCES + _TARGET * _TARGET].reshape((_TARGET, _TARGET))
     own, other = np.int64(view["scores"][0]), np.int64(view["scores"][1])
     before = chances[own * _TARGET // target, other * _TARGET // target]
     own += max(points, 0)

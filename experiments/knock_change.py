@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         for i, spec in enumerate(specs)
         for k, opponent in enumerate(panel)
     ]
+    if args.games < 8:
+        raise Refusal(f"--games {args.games}: give 8 or more, or there is no interval")
     if not knock_runs.play(args, about, shards):
         return INTERRUPTED
     found = changes(args.out, args.to, args.against)

@@ -18,7 +18,7 @@ from experiments import provenance, train_dmc, train_ppo
 from experiments.refusal import refusing
 from experiments.training import keep_memory
 from ginenv.rng import checked_seed
-from ginenv.rules import parse_rules
+from ginenv.rules import parse_rules, refuse_more_actions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +45,9 @@ def run(args: argparse.Namespace) -> int:
         rules = parse_rules(args.rules)
         if rules.players != 2:
             raise ValueError(f"self-play is for two: the rules want {rules.players} players")
+        refuse_more_actions(rules, "the learner")
+        if args.minutes is not None and not args.minutes > 0:
+            raise ValueError(f"--minutes {args.minutes}: give more than 0")
         for name in ("decisions", "tables"):
             if getattr(args, name) < 1:
                 raise ValueError(f"--{name} {getattr(args, name)}: give 1 or more")
@@ -55,6 +58,10 @@ def run(args: argparse.Namespace) -> int:
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
         seed = checked_seed(args.seed, "--seed")
+        if not args.out.strip():
+            raise ValueError("--out is empty: give a folder to write to")
+    with refusing(OSError, "--out"):
+        (Path(args.out) / "tensorboard").mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_memory()
     if "WORLD_SIZE" in os.environ:
@@ -84,7 +91,9 @@ def run(args: argparse.Namespace) -> int:
             dist.destroy_process_group()
     if int(os.environ.get("RANK", "0")) > 0:
         return 0
-    if done >= args.decisions:
+    if done > args.decisions and not (Path(args.out) / "last.safetensors").exists():
+        print(f"{args.out} has learned from {done:,} decisions already, and has not ended: give more than these")
+    elif done >= args.decisions:
         print(f"done: play it with ppo:path={args.out}/last.safetensors")
     else:
         print(f"stopped after {done:,} decisions of {args.decisions:,}; the same command goes on")

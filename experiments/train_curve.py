@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.refusal import Refusal, refusing
+from experiments.refusal import Refusal
 from experiments.stats import share
 
 
@@ -31,7 +31,13 @@ def read_run(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         settings: dict[str, Any] = rows[0]["settings"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise Refusal(f"{path} is no log of gin train: give the folder that its --out named") from error
-    measured = [row for row in rows if any(name.startswith("wins_") for name in row)]
+    try:
+        settings["eval_pairs"] + settings["eval_every"]
+        measured = [
+            row for row in rows if row.get("decisions", 0) >= 0 and any(name.startswith("wins_") for name in row)
+        ]
+    except (LookupError, TypeError, AttributeError) as error:
+        raise Refusal(f"{path} is no whole log of gin train: {error}") from error
     if not measured:
         raise Refusal(f"{folder}: nothing was measured yet, the first time is after {settings['eval_every']} decisions")
     return settings, measured
@@ -39,6 +45,8 @@ def read_run(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def draw(runs: Sequence[Path], path: Path) -> None:
     """Draw the runs' curves into ``path``: SVG, PDF or PNG, by its ending."""
+    if path.suffix not in (".svg", ".pdf", ".png"):
+        raise Refusal(f"--out {path}: give a file that ends in .svg, .pdf or .png")
     try:
         from matplotlib import rcParams
         from matplotlib.figure import Figure
@@ -66,13 +74,12 @@ def draw(runs: Sequence[Path], path: Path) -> None:
     axes.legend(fontsize="small")
     beside = path.with_name(f"{path.name}.new")
     try:
-        figure.savefig(
-            beside, format=path.suffix.lstrip("."), metadata={"Date": None} if path.suffix == ".svg" else None
-        )
-    except ValueError as error:
+        figure.savefig(beside, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
+        beside.replace(path)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be written: {error.strerror}") from error
+    finally:
         beside.unlink(missing_ok=True)
-        raise Refusal(f"{path}: {error}") from error
-    beside.replace(path)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,8 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="svg, pdf or png")
     args = parser.parse_args(argv)
     try:
-        with refusing(OSError):
-            draw(args.runs, args.out)
+        draw(args.runs, args.out)
     except Refusal as refusal:
         sys.exit(f"gin: {refusal}")
     print(args.out)

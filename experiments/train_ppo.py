@@ -136,6 +136,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.
     n_past, n_scripted = (0, n) if settings.against else (round(settings.pool * n), round(settings.scripted * n))
     scripted = [make(spec) for spec in ((settings.against,) if settings.against else SCRIPTED)]
+    n_scripted = min(n_scripted, n - n_past)
     other = np.full(n, -1)
     other[:n_past] = len(scripted)
     other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(scripted)

@@ -174,6 +174,12 @@ class Run:
             Refusal: when it is of another run.
         """
         path = out / "checkpoint.safetensors"
+        try:
+            return self._load(out, path)
+        except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+            raise Refusal(f"{path} is damaged ({type(error).__name__}: {str(error).splitlines()[0]})") from error
+
+    def _load(self, out: Path, path: Path) -> dict[str, Any]:
         tensors, metadata = read(path)
         if metadata.get("format") != self._format or metadata.get("encoding") != ppo.ENCODING.name:
             raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")

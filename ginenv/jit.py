@@ -156,7 +156,11 @@ class _Standalone:
 
     def _address(self, signature: Any) -> int:
         if signature.args not in self._dispatcher.overloads:
-            self._dispatcher.compile(signature)
+            try:
+                self._dispatcher.compile(signature)
+            except OSError:  # a full disk: what was compiled serves this process, uncached
+                if signature.args not in self._dispatcher.overloads:
+                    raise
         made = self._dispatcher.overloads[signature.args]
         return cast(int, made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
 

@@ -78,6 +78,8 @@ def position(
     own_turn = turn if turn is not None else max(1, (len(piled) + 1) // 2)
     if own_turn < 1:
         raise ValueError(f"turn {own_turn}: own turns count from 1")
+    if 2 * own_turn - 1 > rules.turn_limit:
+        raise ValueError(f"turn {own_turn}: a hand of these rules ends after {rules.turn_limit} turns of both")
     begun = own_turn if mid_turn else own_turn - 1
     v["own_turn"], v["turn"] = begun, 2 * own_turn - 1 if mid_turn else 2 * own_turn - 2
     v["players"], v["mover"], v["first"], v["dealer"] = 2, 0, 0, 1

@@ -92,6 +92,7 @@ def test_before_a_draw_both_draws_are_rated(capsys):
         ([HAND, "--scores", "many"], "two whole numbers"),
         ([HAND, "--worlds", "1"], "a number from 2"),
         ([HAND, "--turn", "0"], "count from 1"),
+        ([HAND, "--turn", "70000"], "a hand of these rules ends after"),
         ([HAND, "--agent", "simple"], "is not mc"),
         ([HAND, "--rules", "nothing"], "nothing"),
     ],

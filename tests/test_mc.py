@@ -43,6 +43,18 @@ def test_V2_in_hollywood_points_are_searched_for_since_no_table_knows_its_column
     assert (games["forfeit"] == NOBODY).all()
 
 
+@pytest.mark.parametrize("policy", ["ppo", "heuristic"])
+def test_games_may_be_searched_for_whoever_proposes(policy):
+    # The network's params lie behind the table of chances.
+    agent = make(f"mc:game=1,worlds=8,policy={policy}")
+    games, _ = play_pairs(agent, make("heuristic"), rules("eaai", target=30), 3, 0, 2)
+    assert (games["forfeit"] == NOBODY).all()
+    v = np.zeros(1, dtype=VIEW)
+    v[0]["scores"][:2] = 90, 50
+    won, lost = (worth(v[0], EAAI.record, agent.params, points) for points in (10, -60))
+    assert lost < 0 < won and 99 < won - lost <= 100  # either ends the game
+
+
 def test_the_same_key_is_the_same_choice_and_its_legality_no_matter_of_worlds():
     agents = [make(f"mc:worlds={n},width=3") for n in (1, 16, 100)]
     v = np.zeros(1, dtype=VIEW)

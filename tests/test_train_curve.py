@@ -31,6 +31,10 @@ def test_what_is_no_run_is_refused_with_one_sentence(tmp_path):
         with pytest.raises(SystemExit, match=text):
             main([str(folder), "--out", str(tmp_path / "curve.svg")])
     good = run_folder(tmp_path / "good", 1)
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(SystemExit, match=r"folder\.svg cannot be written"):
+        main([str(good), "--out", str(tmp_path / "folder.svg")])
+    (tmp_path / "folder.svg").rmdir()
     with pytest.raises(SystemExit, match=r"curve\.xyz"):
         main([str(good), "--out", str(tmp_path / "curve.xyz")])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["early", "good"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -308,3 +309,34 @@ def test_it_learns_by_games_too_and_goes_on(tmp_path):
     assert train(by_game, tmp_path / "a", stops(3)) == 384
     assert train(by_game, tmp_path / "a") == train(by_game, tmp_path / "b") == 1024
     assert same(tmp_path / "a" / "checkpoint.safetensors", tmp_path / "b" / "checkpoint.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--rules", "open_table"], "more actions|more_actions|open_table|learner"),
+        (["--out", "/dev/null"], "--out"),
+        (["--out", ""], "--out is empty"),
+        (["--minutes", "nan"], "give more than 0"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_with_one_sentence(tmp_path, capsys, arguments, text):
+    from experiments.cli import main
+
+    assert main(["train", "ppo", "--out", str(tmp_path / "run"), "--decisions", "100", *arguments]) == 2
+    assert re.search(text, capsys.readouterr().err)
+    assert not (tmp_path / "run").exists()
+
+
+def test_all_tables_may_have_a_past_self(tmp_path):
+    settings = dataclasses.replace(TINY, decisions=256, pool=1.0, eval_every=128)
+    assert train(settings, tmp_path) >= 256
+
+
+def test_a_damaged_checkpoint_is_refused_with_one_sentence(tmp_path):
+    train(dataclasses.replace(TINY, decisions=256), tmp_path)
+    tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
+    kept = {name: tensor.numpy() for name, tensor in tensors.items() if name != "tables.states"}
+    training.write(kept, tmp_path / "checkpoint.safetensors", metadata)
+    with pytest.raises(Refusal, match="is damaged"):
+        train(dataclasses.replace(TINY, decisions=512), tmp_path)
