@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands of `gin knock`; a subcommand's own options are described when it is given."""
     base = type(parser)
 
-    class Part(base):  # type: ignore[misc, valid-type]
+    class Part(base):  # type: ignore[misc, valid-type]  # the class is the one the caller parses with
         """The parser of a subcommand: its module is imported once there is something to parse."""
 
         def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:

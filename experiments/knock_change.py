@@ -47,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play what is missing, and print the table."""
     knock_runs.check_even(args, "games")
+    if args.games < 8:
+        raise Refusal(f"--games {args.games}: give 8 or more, or there is no interval")
     seed, rules = knock_runs.seed_and_rules(args)
     join = "," if ":" in args.agent else ":"
     with refusing():
@@ -63,8 +65,6 @@ def run(args: argparse.Namespace) -> int:
         for i, spec in enumerate(specs)
         for k, opponent in enumerate(panel)
     ]
-    if args.games < 8:
-        raise Refusal(f"--games {args.games}: give 8 or more, or there is no interval")
     if not knock_runs.play(args, about, shards):
         return INTERRUPTED
     found = changes(args.out, args.to, args.against)
