@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ginenv.cards import BIT, count
+from ginenv.encode_parts import DRAWS
 from ginenv.jit import kernel
-from ginenv.lookahead import MOST_POINTS, savings
+from ginenv.lookahead import MOST_POINTS, savings, write_savings
 from ginenv.melds import deadwood, deadwoods_without, least_discards
 from ginenv.state import DISCARD_PHASE
 
@@ -33,7 +34,6 @@ COMMON = (
 SIZE = 4 * SUIT_SIZE + len(COMMON)
 DEADWOOD = 4 * SUIT_SIZE
 """Place of the opponent's least deadwood, in points."""
-_DRAWS = 5
 _SCALE = np.array([1 / 20, 1 / 60, 1 / 10, 1 / 4, 1 / 60, 1 / 10, 1 / 4], dtype=np.float32)
 
 
@@ -46,44 +46,33 @@ def write_hidden(states, rules, out):
         rules: A RULES record.
         out: int8, shape (n, SIZE), written in full.
     """
-    for i in range(states.shape[0]):
-        write_one(states[i], rules, out[i])
-
-
-@kernel
-def write_one(s, rules, row):
-    """Write a row of `write_hidden`: int8, shape (SIZE,)."""
     tally = np.zeros(MOST_POINTS, np.int64)
     longest = rules["longest_meld"]
-    for j in range(SIZE):
-        row[j] = 0
-    hand = s["hand"][1 - s["seat"]]
-    now, melded = deadwoods_without(hand, longest, row, 26, SUIT_SIZE)
-    todo = hand
-    while todo != 0:
-        bit = todo & -todo
-        todo &= todo - 1
-        lane = count(bit - 1)
-        place = (lane >> 4) * SUIT_SIZE + (lane & 15)
-        row[place] = 1
-        row[place + 13] = melded & bit != 0
-    row[DEADWOOD] = now
-    stock = 0
-    for place in range(s["n_stock"]):
-        stock |= BIT[s["order"][place]]
-    _write_outlook(hand, now, stock, longest, tally, row, DEADWOOD + 1)
-    own = s["hand"][s["seat"]]
-    now = deadwood(own, longest)
-    if s["phase"] == DISCARD_PHASE:
-        cards, now = least_discards(own, now, own, longest)
-        own &= ~(cards & -cards)
-    _write_outlook(own, now, stock, longest, tally, row, DEADWOOD + 4)
-
-
-@kernel
-def _write_outlook(hand, now, stock, longest, tally, row, at):
-    saved, melding, gins = savings(hand, now, stock, _DRAWS, tally, longest)
-    row[at], row[at + 1], row[at + 2] = min(saved, 127), melding, gins
+    for i in range(states.shape[0]):
+        s, row = states[i], out[i]
+        for j in range(SIZE):
+            row[j] = 0
+        hand = s["hand"][1 - s["seat"]]
+        now, melded = deadwoods_without(hand, longest, row, 26, SUIT_SIZE)
+        todo = hand
+        while todo != 0:
+            bit = todo & -todo
+            todo &= todo - 1
+            lane = count(bit - 1)
+            place = (lane >> 4) * SUIT_SIZE + (lane & 15)
+            row[place] = 1
+            row[place + 13] = melded & bit != 0
+        row[DEADWOOD] = now
+        stock = 0
+        for place in range(s["n_stock"]):
+            stock |= BIT[s["order"][place]]
+        write_savings(savings(hand, now, stock, DRAWS, tally, longest), row, DEADWOOD + 1)
+        own = s["hand"][s["seat"]]
+        now = deadwood(own, longest)
+        if s["phase"] == DISCARD_PHASE:
+            cards, now = least_discards(own, now, own, longest)
+            own &= ~(cards & -cards)
+        write_savings(savings(own, now, stock, DRAWS, tally, longest), row, DEADWOOD + 4)
 
 
 @kernel

@@ -61,7 +61,7 @@ def _root() -> Path:
 def kernel_sources() -> tuple[Path, ...]:
     """Return every file whose text can change a compiled kernel: those with kernels, and those with their constants."""
     package = Path(__file__).resolve().parent
-    files = [package / "jit.py", package / "rules.py", package / "state.py"]
+    files = [package / f"{name}.py" for name in ("jit", "rules", "state", "encode_parts")]
     for name in ("ginenv", "agents", "experiments"):
         for path in sorted((package.parent / name).rglob("*.py")):
             text = path.read_bytes()

@@ -59,6 +59,13 @@ def savings(hand, now, unseen, draws, tally, longest):
 
 
 @kernel
+def write_savings(saving, out, at):
+    """Write what `savings` returned as three int8 from ``out[at]`` on, the points at most 127."""
+    saved, melding, gins = saving
+    out[at], out[at + 1], out[at + 2] = min(saved, 127), melding, gins
+
+
+@kernel
 def _chance(card, known, unseen, hidden):
     """Return the chance that the opponent holds a card (mask; 0 for no such card), by what lies open alone."""
     if known & card != 0:

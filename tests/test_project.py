@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ginenv", "agents", "experiments")
 """Each imports from itself and those before it only."""
 MODULES = """
-jit rng cards melds wild lookahead rules state deal scoring ledger view lay step position invariants encode actions
-hands record render table games sheet
+jit rng cards melds wild lookahead rules state deal scoring ledger view lay step position invariants encode_parts
+encode_kernels encode actions hands record render table games sheet
 """
 ORDER = MODULES.split()
 """The modules of ginenv: each imports from those before it only. Then come the environments in ginenv/envs."""
