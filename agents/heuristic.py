@@ -6,7 +6,8 @@ arrangement and lowers the deadwood by enough. It knocks at once in its first tu
 opponent took up, unless so little is left that gin is near; from then on it knocks with gin only, except when a knock
 is likely to end the game.
 
-The weights were tuned, not guessed, and the knock rule is what the knock study found: see docs/strength.md.
+The weights were tuned, not guessed: `weights/heuristic.jsonl` is the log of the search (`gin tune`), at whose centre
+they stand. The knock rule is what the knock study found: see docs/strength.md.
 """
 
 from __future__ import annotations
@@ -122,18 +123,18 @@ def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
 
 OPTIONS = {
     "early": Option(10, "knock with at most this deadwood before own turn `until`", 0, 100),
-    "until": Option(6, "own turn from which `late` holds", 0, 1000),
+    "until": Option(7, "own turn from which `late` holds", 0, 1000),
     "late": Option(0, "knock with at most this deadwood from then on (0: gin only)", 0, 100),
-    "signs": Option(1.2, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
-    "close": Option(15, "points from the target at which `early` holds to the end", 0, 10_000),
-    "ahead": Option(0.75, "weight of the deadwood that the next draws save, on the first turn", 0, 1000),
+    "signs": Option(1.726, "turns by which each card the opponent took and holds brings `until` nearer", -100, 100),
+    "close": Option(9, "points from the target at which `early` holds to the end", 0, 10_000),
+    "ahead": Option(0.812, "weight of the deadwood that the next draws save, on the first turn", 0, 1000),
     "draws": Option(5, "how many of the best next draws count", 1, 52),
-    "fade": Option(0.975, "factor on that weight with every own turn", 0, 10),
+    "fade": Option(0.9468, "factor on that weight with every own turn", 0, 10),
     "spread": Option(5, "discards that leave this much more than the least are looked at", 0, 100),
-    "danger": Option(1.45, "points that a card costs which the opponent is sure to meld", 0, 1000),
-    "alarm": Option(0.12, "what is added to that with every own turn", -100, 100),
-    "doubt": Option(0.05, "factor on a pair whose other completion they let go", 0, 1),
-    "gain": Option(2.6, "deadwood that the upcard must save at least", -100, 100),
+    "danger": Option(1.968, "points that a card costs which the opponent is sure to meld", 0, 1000),
+    "alarm": Option(0.2295, "what is added to that with every own turn", -100, 100),
+    "doubt": Option(0.03016, "factor on a pair whose other completion they let go", 0, 1),
+    "gain": Option(3.481, "deadwood that the upcard must save at least", -100, 100),
     "least": Option(4, "before `until`, knock early with at least this: with less, gin is near", 0, 100),
 }
 

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     with refusing(OSError, str(args.out)):
         args.out.mkdir(parents=True, exist_ok=True)
         old = read_log(args.out / _LOG, head)
-    search = _Search(ranges, args.seed)
+    search = Search(ranges, args.seed)
     with ProcessPoolExecutor(args.threads) as workers:
         for generation in range(args.generations):
             tries = search.ask()
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
             else:
                 deck_seed = mix(args.seed, generation)
                 jobs = [
-                    workers.submit(score, _spec(args.agent, ranges, x), panel, rules, deck_seed, args.pairs)
+                    workers.submit(score, spec_at(args.agent, ranges, x), panel, rules, deck_seed, args.pairs)
                     for x in tries
                 ]
                 with refusing(AgentError):
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
                 f"{100 * max(won):.1f} % at best; spread {np.std(tries, axis=0).mean():.3f}",
                 file=sys.stderr,
             )
-    print(_spec(args.agent, ranges, search.centre))
+    print(spec_at(args.agent, ranges, search.centre))
     return 0
 
 
@@ -149,14 +149,14 @@ def score(spec: str, panel: Sequence[str], rules: Rules, seed: int, pairs: int) 
     return won / len(panel)
 
 
-def _spec(agent: str, ranges: Sequence[Range], place: np.ndarray) -> str:
+def spec_at(agent: str, ranges: Sequence[Range], place: np.ndarray) -> str:
     """Return the spec of ``agent`` with the options at ``place``."""
     options = ",".join(f"{r.name}={r.at(x)}" for r, x in zip(ranges, place, strict=True))
     name, given = split(agent)
     return f"{name}:{','.join(filter(None, (given, options)))}"
 
 
-class _Search:
+class Search:
     """CMA-ES over the unit cube (the library's), in whose terms less is better."""
 
     def __init__(self, ranges: Sequence[Range], seed: int) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import agents
 from agents.registry import make
 from experiments.cli import main
-from experiments.tune import TRIES, Range
+from experiments.tune import TRIES, Range, Search, parse_ranges, spec_at
 
+WEIGHTS = Path(agents.__file__).parent / "weights"
 SEARCH = ["tune", "simple", "simple", "random", "--vary", "early=0:10", "until=1:9", "late=0:10", "--pairs", "3"]
 
 
@@ -95,3 +97,12 @@ def test_a_place_is_a_value_in_the_range():
     assert Range("a", 2, 6, whole=True).at(0.4) == 4
     assert Range("a", -1, 1, whole=False).at(0.25) == -0.5
     assert Range("a", -1, 1, whole=False).at(7) == 1
+
+
+def test_the_defaults_of_heuristic_stand_at_the_centre_of_the_search_whose_log_is_kept():
+    head, *generations = [json.loads(line) for line in (WEIGHTS / "heuristic.jsonl").read_text().splitlines()]
+    ranges = parse_ranges("heuristic", head["vary"])
+    found = Search(ranges, head["seed"])
+    for won in generations:
+        found.tell(found.ask(), won)
+    assert make(spec_at("heuristic", ranges, found.centre)).spec == make("heuristic").spec
