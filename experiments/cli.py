@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple, NoReturn
@@ -140,6 +141,12 @@ def _say_if_compiling(kernel: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `gin`; returns the exit code: 0, 2 for what cannot be done, 130 after Ctrl-C."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"gin: {message}", file=sys.stderr)
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         gc.disable()  # what imports make is there to stay: to look for garbage in it is a seventh of the start
         try:

@@ -11,20 +11,16 @@ run as plain Python.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import hashlib
 import os
-import signal
 import sys
 import tempfile
-import threading
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, update_wrapper
+import warnings
+from collections.abc import Callable
+from functools import cache, partial, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import llvmlite.binding as llvm
 import numba
@@ -32,6 +28,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
+from numba.core.caching import FunctionCache
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import make_concrete_template
 
@@ -82,7 +79,49 @@ def cache_folder(source: Path) -> Path:
     return _root() / f"kernels-{digest.hexdigest()[:16]}"
 
 
-def kernel(function: F | None = None, *, signature: Any = None) -> F:
+@cache
+def _can_keep(folder: Path) -> bool:
+    """Return whether files can be made in the cache folder. Where not, Numba would choose one beside the sources."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError as error:
+        _say_not_kept(error)
+        return False
+
+
+@cache
+def _say_once(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def _say_not_kept(error: OSError) -> None:
+    _say_once(
+        f"compiled kernels cannot be kept in {_root()} ({error.strerror}), so every process compiles them anew: "
+        "make room there, or name another folder with GINENV_CACHE_DIR"
+    )
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
+    """Numba's cache of a function, but that a full disk is no error: what was compiled serves this process."""
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        try:
+            super().save_overload(signature, compiled)
+        except OSError as error:
+            _say_not_kept(error)
+
+
+@overload
+def kernel(function: F, *, signature: Any = None) -> F: ...
+
+
+@overload
+def kernel(function: None = None, *, signature: Any = None) -> Callable[[F], F]: ...
+
+
+def kernel(function: F | None = None, *, signature: Any = None) -> F | Callable[[F], F]:
     """Compile ``function`` with Numba and keep the result on disk.
 
     Args:
@@ -92,23 +131,29 @@ def kernel(function: F | None = None, *, signature: Any = None) -> F:
             hits the disk cache, a specialised argument would not.
 
     Returns:
-        The compiled function, called just like the plain one; it releases the GIL.
+        The compiled function, called just like the plain one; it releases the GIL. Without ``function``, what
+        compiles one.
     """
 
     def compile_(plain: F) -> F:
         if config.DISABLE_JIT:
             return plain
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-        args = () if signature is None else (signature,)
+        made = numba.njit(nogil=True, error_model="numpy")(plain)
         source = Path(plain.__code__.co_filename)
-        before = config.CACHE_DIR
-        config.CACHE_DIR = str(cache_folder(source))
-        try:
-            return cast(F, numba.njit(*args, cache=source.is_file(), **options)(plain))
-        finally:
-            config.CACHE_DIR = before
+        folder = cache_folder(source)
+        if source.is_file() and _can_keep(folder):
+            before = config.CACHE_DIR
+            config.CACHE_DIR = str(folder)
+            try:
+                made._cache = _Cache(plain)
+            finally:
+                config.CACHE_DIR = before
+        if signature is not None:
+            made.compile(signature)
+            made.disable_compile()
+        return cast(F, made)
 
-    return compile_(function) if function is not None else cast(F, compile_)
+    return compile_ if function is None else compile_(function)
 
 
 def standalone(*signatures: Any) -> Callable[[F], F]:
@@ -131,8 +176,9 @@ def standalone(*signatures: Any) -> Callable[[F], F]:
 class _Standalone:
     """A kernel that other kernels call through a slot in memory.
 
-    At first a slot holds the address of `_first_call`, which compiles the kernel, or loads it from disk, and puts
-    the kernel's own address there. Slots are found by name when compiled code is loaded, so callers can be kept on
+    A slot holds the address of the compiled kernel, or 0 before the first call, and behind it the Python function that
+    compiles the kernel, or loads it from disk, and fills the slot. What that raises, Ctrl-C included, goes through the
+    callers like an error of their own. Slots are found by name when compiled code is loaded, so callers can be kept on
     disk.
     """
 
@@ -146,90 +192,58 @@ class _Standalone:
         self._numba_type_ = types.Function(make_concrete_template(name, self, signatures))
         for signature in signatures:
             symbol = f"{name} {signature}"
-            slot = ctypes.c_void_p()
-            stub = _c_type(signature)(lambda *args, at=slot, of=signature: self._first_call(at, of, args))
-            slot.value = ctypes.cast(stub, ctypes.c_void_p).value
-            self._keep += [slot, stub]
+            slot = (ctypes.c_void_p * 2)()
+            fill = partial(self._fill, slot, signature)
+            slot[1] = id(fill)
+            self._keep += [slot, fill]
             llvm.add_symbol(symbol, ctypes.addressof(slot))
             lower_builtin(self, *signature.args)(_call_through(symbol))
         update_wrapper(self, plain)
 
-    def _address(self, signature: Any) -> int:
+    def _compiled(self, signature: Any) -> Any:
         if signature.args not in self._dispatcher.overloads:
-            try:
-                self._dispatcher.compile(signature)
-            except OSError:  # a full disk: what was compiled serves this process, uncached
-                if signature.args not in self._dispatcher.overloads:
-                    raise
-        made = self._dispatcher.overloads[signature.args]
-        return cast(int, made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+            self._dispatcher.compile(signature)
+        return self._dispatcher.overloads[signature.args]
 
-    def _first_call(self, slot: ctypes.c_void_p, signature: Any, args: tuple[Any, ...]) -> int:
-        """Fill ``slot``, and do the call that it was read for; compiled code calls this."""
-        try:
-            with _no_interrupt():
-                slot.value = self._address(signature)
-            return cast(int, _c_type(signature)(slot.value)(*args))
-        except BaseException:  # compiled code cannot go on, and nothing can be raised through it
-            traceback.print_exc()
-            sys.stderr.flush()
-            os.abort()
+    def _fill(self, slot: ctypes.Array[ctypes.c_void_p], signature: Any) -> None:
+        """Put the kernel's address in its slot; compiled code calls this."""
+        made = self._compiled(signature)
+        slot[0] = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
 
     def __call__(self, *args: Any) -> Any:
         """Call the kernel from Python."""
         if not self._is_complete:
             for signature in self._signatures:
-                self._address(signature)
+                self._compiled(signature)
             self._dispatcher.disable_compile()  # other numbers than the signature's are converted
             self._is_complete = True
         return self._dispatcher(*args)
-
-
-def _c_type(signature: Any) -> Any:
-    """Return the C type of a compiled function: it takes where to put its result and what was raised, then the
-    arguments, arrays taken to pieces.
-    """
-    c_types: list[Any] = []
-    for kind in signature.args:
-        if isinstance(kind, types.Array):
-            c_types += [ctypes.c_int64] * (5 + 2 * kind.ndim)
-        elif isinstance(kind, types.Float):
-            c_types.append(ctypes.c_double)
-        else:
-            c_types.append(ctypes.c_int64)
-    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_int64, *c_types)
 
 
 def _call_through(symbol: str) -> Callable[..., Any]:
     """Return what writes the call of a standalone kernel into a caller's code."""
 
     def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        python = context.get_python_api(builder)
         pointer = context.call_conv.get_function_type(signature.return_type, signature.args).as_pointer()
-        slot = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, pointer, symbol)
+        pair = ir.LiteralStructType([pointer, python.pyobj])
+        slot = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, pair, symbol)
+        address, fill = (cgutils.gep_inbounds(builder, slot, 0, i) for i in range(2))
+        with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(address))):
+            lock = python.gil_ensure()
+            done = python.call_function_objargs(builder.load(fill), ())
+            python.decref(done)
+            python.gil_release(lock)
+            with cgutils.if_unlikely(builder, cgutils.is_null(builder, done)):
+                context.call_conv.return_exc(builder)
         status, result = context.call_conv.call_function(
-            builder, builder.load(slot), signature.return_type, signature.args, args
+            builder, builder.load(address), signature.return_type, signature.args, args
         )
         with cgutils.if_unlikely(builder, status.is_error):
             context.call_conv.return_status_propagate(builder, status)
         return result
 
     return write
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Keep Ctrl-C off until the compiled code that we were called by is done."""
-    if threading.current_thread() is not threading.main_thread():  # it never comes here
-        yield
-        return
-    asked: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda *_: asked.append(1))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if asked:
-            threading.Timer(0.1, _thread.interrupt_main).start()
 
 
 def is_cached() -> bool:

@@ -193,10 +193,13 @@ def test_a_second_process_finds_everything_in_the_cache():
 
 
 STANDALONE = """
-import signal, threading
+import ctypes, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts this in the background has it ignored
 from numba import types
 from ginenv.jit import kernel, standalone
+
+raise_signal = getattr(ctypes.CDLL(None), "raise")
+raise_signal.argtypes, raise_signal.restype = [ctypes.c_int], ctypes.c_int
 
 @standalone(types.int64(types.int64[::1], types.int64))
 def double(numbers, n):
@@ -205,8 +208,9 @@ def double(numbers, n):
         raise ValueError("negative")
     return 2 * n
 
-@kernel
-def many(numbers, n):
+def many(numbers, n, interrupted):
+    if interrupted:
+        raise_signal(2)  # Ctrl-C while compiled code runs: Python is told when it is next called
     total = 0
     for i in range(n):
         total += double(numbers, i)
@@ -216,20 +220,25 @@ def many(numbers, n):
 def one(numbers, n):
     return double(numbers, n)
 
-import numpy as np
+import numba, numpy as np
+many = numba.njit("int64(int64[::1], int64, boolean)", nogil=True)(many)
 numbers = np.zeros(1, np.int64)
-address = type(double)._address
+try:
+    many(numbers, 4, True)
+except KeyboardInterrupt:
+    print("interrupted", numbers[0])
+compiled = type(double)._compiled
 def interrupted(self, signature):  # Ctrl-C while it is compiled
     signal.raise_signal(signal.SIGINT)
-    return address(self, signature)
-type(double)._address = interrupted
+    return compiled(self, signature)
+type(double)._compiled = interrupted
 try:
-    print(many(numbers, 4), numbers[0])  # the first call, too, is done just once
-    threading.Event().wait(20)
+    many(numbers, 4, False)
 except KeyboardInterrupt:
-    print("interrupted")
-type(double)._address = address
-print(many(numbers, 100), numbers[0], double(numbers, 21), len(double._dispatcher.overloads))
+    print("interrupted", numbers[0])
+type(double)._compiled = compiled
+print(many(numbers, 4, False), numbers[0])  # the first call, too, is done just once
+print(many(numbers, 100, False), numbers[0], double(numbers, 21), len(double._dispatcher.overloads))
 try:
     one(numbers, -1)
 except ValueError as error:
@@ -239,7 +248,39 @@ except ValueError as error:
 
 def test_a_standalone_kernel_is_compiled_at_its_first_call_and_then_called_through_its_address():
     printed = run(STANDALONE).split("\n")
-    assert printed == ["12 4", "interrupted", "9900 104 42 1", "negative", ""]
+    assert printed == ["interrupted 0", "interrupted 0", "12 4", "9900 104 42 1", "negative", ""]
+
+
+KERNELS = """
+from ginenv.jit import kernel
+
+@kernel
+def add(a, b):
+    return a + b
+
+@kernel
+def double(a):
+    return add(a, a)
+"""
+NO_ROOM = (
+    "import resource, my_kernels; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); print(my_kernels.double(4))"
+)
+
+
+@pytest.mark.parametrize(("folder", "code", "why"), [
+    ("cache", NO_ROOM, "File too large"),  # as on a full disk
+    ("my_kernels.py/cache", "import my_kernels; print(my_kernels.double(4))", "Not a directory"),
+])  # fmt: skip
+def test_without_room_for_compiled_kernels_one_sentence_says_so_and_all_works(folder, code, why, tmp_path):
+    (tmp_path / "my_kernels.py").write_text(KERNELS)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "GINENV_CACHE_DIR": str(tmp_path / folder)},
+    )  # fmt: skip
+    assert done.stdout == "8\n"
+    sentence = f"compiled kernels cannot be kept in {tmp_path / folder} ({why}), so every process compiles them anew: "
+    assert done.stderr.count(sentence + "make room there, or name another folder with GINENV_CACHE_DIR") == 1
+    assert not list(tmp_path.rglob("my_kernels*.nb[ic]*")), "nor are they kept beside the sources"
 
 
 WITHOUT_JIT = """
