@@ -23,7 +23,7 @@ from agents.game_value import game_table, win_chance
 from agents.heuristic import judge_discards
 from agents.lean import choose as lean_choose
 from agents.lean import draw_or_take
-from agents.playout import decision_key
+from agents.playout import decision_key, see
 from agents.ppo import load as make_network
 from agents.protocol import Kind, NativeAgent, Option, policy
 from agents.simple import choose as simple_choose
@@ -36,7 +36,7 @@ from ginenv.rng import mix
 from ginenv.rules import PRESETS
 from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, N_ACTIONS, ORDER, OVER_PHASE, STATE
 from ginenv.step import step
-from ginenv.view import VIEW, look, look_again
+from ginenv.view import VIEW, look
 
 WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, NETWORK = range(10)
 """Places of the options in ``params``; the last is where the params of `ppo` begin, 0 for none."""
@@ -70,12 +70,8 @@ def finish_hand(s, rules, views, met, params, patient, key):
     """
     while s["phase"] != OVER_PHASE:
         seat = s["seat"]
+        met = see(s, rules, views, met)
         v = views[seat]
-        if (met >> seat) & 1 == 1:
-            look_again(s, rules, seat, v)
-        else:
-            look(s, rules, seat, v)
-            met |= 1 << seat
         if seat == 0:
             action = lean_choose(v, rules, params[OWN : OWN + 6], 0)
         elif patient:
