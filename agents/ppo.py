@@ -40,6 +40,8 @@ _HAND, _WITHOUT = ENCODING["hand"].start, ENCODING["deadwood_without"].start
 _LEAST, _LEAST_TAKING, _OWN_TURN = (ENCODING[name].start for name in ("least", "least_taking", "own_turn"))
 _HEAD = 4
 """Numbers in ``params`` before the weights: width, mixing layers, temperature, and one unused."""
+_LARGEST = 4.0 * 128
+"""More than any value of a position: scales are 1 at most, and what all suits share begins as a sum of four int8."""
 
 
 def _scales() -> np.ndarray:
@@ -137,13 +139,12 @@ def _suits_mean(h, out):
 
 
 @kernel
-def _trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
+def _trunk(weights, suits, shared, mixing, h):
     """Write what `agents.network.Trunk` makes of a position.
 
     Args:
-        weights: float32; the trunk's begin at ``at``.
-        suits, n_suit: float32, shape (4, n_suit or more).
-        shared, n_shared: float32, shape (n_shared or more,).
+        weights: float32, beginning with the trunk's.
+        suits, shared: As `lay_out` writes them.
         mixing: Layers after the first.
         h: float32, shape (4, width), written.
 
@@ -153,13 +154,13 @@ def _trunk(weights, at, suits, n_suit, shared, n_shared, mixing, h):
     width = h.shape[1]
     common, added, mean = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
     # First layer: what all suits get, then each suit's own.
-    at = _start(weights, at, width, common)
-    at = _affine(weights, at, shared, n_shared, width, common)
+    at = _start(weights, 0, width, common)
+    at = _affine(weights, at, shared, SHARED_SIZE, width, common)
     end = at
     for suit in range(4):
         for j in range(width):
             h[suit, j] = common[j]
-        end = _affine(weights, at, suits[suit], n_suit, width, h[suit])
+        end = _affine(weights, at, suits[suit], SUIT_SIZE, width, h[suit])
         _rectify(h[suit])
     at = end
     for _ in range(mixing):
@@ -197,7 +198,7 @@ def logits(raw, params, out):
     suits, shared = np.empty((4, SUIT_SIZE), np.float32), np.empty(SHARED_SIZE, np.float32)
     h, mean, of_all = np.empty((4, width), np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
     lay_out(raw, suits, shared)
-    at = _trunk(weights, 0, suits, SUIT_SIZE, shared, SHARED_SIZE, mixing, h)
+    at = _trunk(weights, suits, shared, mixing, h)
     _suits_mean(h, mean)
     at = _dense(weights, at, mean, of_all)
     _rectify(of_all)
@@ -281,6 +282,25 @@ def _check_shapes(tensors: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[
             raise ValueError(f"tensor {name} has values that are not finite")
 
 
+def _check_reach(tensors: Mapping[str, np.ndarray], mixing: int) -> None:
+    """Raise ValueError unless float32 holds all that the forward pass computes, whatever the position."""
+
+    def most(x: np.ndarray, *layers: str) -> np.ndarray:
+        sums = [np.abs(tensors[f"{name}.weight"]) @ x for name in layers]
+        return np.abs(tensors[f"{layers[0]}.bias"]) + np.sum(sums, axis=0)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        own, shared = np.full(SUIT_SIZE, _LARGEST), np.full(SHARED_SIZE, _LARGEST)
+        h = most(own, "trunk.own") + np.abs(tensors["trunk.shared.weight"]) @ shared
+        for layer in range(mixing):
+            h = h + most(h, f"trunk.mix_own.{layer}", f"trunk.mix_shared.{layer}")
+        of_all = most(h, "hidden")
+        cards = most(h, "cards").max() + _LARGEST * most(of_all, "planes").sum()
+        largest = max(4 * h.max(), of_all.max(), most(of_all, "others").max(), cards)
+    if largest > np.finfo(np.float32).max:
+        raise ValueError("the numbers are so large that a position's logits may overflow")
+
+
 def _flatten(tensors: Mapping[str, np.ndarray], mixing: int, layers: tuple[str, ...]) -> np.ndarray:
     """Return a trunk's tensors and those of the ``layers`` behind it in the order that kernels read them.
 
@@ -305,11 +325,12 @@ def pack(tensors: Mapping[str, np.ndarray], temperature: float = 0.0) -> np.ndar
     """Return a policy's tensors (`shapes`) as the ``params`` of `choose`: float64, holding pairs of float32.
 
     Raises:
-        ValueError: when a tensor is missing, has another shape or is not finite.
+        ValueError: when a tensor is missing, has another shape, is not finite or is so large that logits may overflow.
     """
     mixing = sum(name.startswith("trunk.mix_shared.") for name in tensors)
     width = tensors["trunk.own.bias"].size if "trunk.own.bias" in tensors else 0
     _check_shapes(tensors, shapes(width, mixing))
+    _check_reach(tensors, mixing)
     return np.concatenate(
         [[width, mixing, temperature, 0.0], _flatten(tensors, mixing, ("hidden", "others", "planes", "cards"))]
     )
@@ -332,6 +353,14 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
         length = int.from_bytes(data[:8], "little")
         header = json.loads(data[8 : 8 + length])
         metadata = header.pop("__metadata__", {})
+        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+            raise ValueError(f"{path}: its __metadata__ is not an object of strings")
+        spans = sorted(entry["data_offsets"] for entry in header.values())
+        begins, ends = [0, *(end for _, end in spans)], [*(begin for begin, _ in spans), len(data) - 8 - length]
+        if begins[:-1] == ends[:-1] and begins[-1] < ends[-1]:
+            raise ValueError(f"{path} has {ends[-1] - begins[-1]} bytes behind its tensors, where it should end")
+        if begins != ends:
+            raise ValueError("its tensors do not lie one behind the other")
         tensors = {}
         for name, entry in header.items():
             if entry["dtype"] != "F32":

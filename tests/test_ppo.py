@@ -19,7 +19,7 @@ def weights(width: int = 8, mixing: int = 2, seed: int = 1) -> dict[str, np.ndar
     return {name: rng.normal(0, 0.2, shape).astype(np.float32) for name, shape in ppo.shapes(width, mixing).items()}
 
 
-def safetensors(tensors: dict[str, np.ndarray], metadata: dict[str, str], kind: str = "F32") -> bytes:
+def safetensors(tensors: dict[str, np.ndarray], metadata: object, kind: str = "F32") -> bytes:
     """Return a safetensors file, written by hand."""
     header: dict[str, object] = {"__metadata__": metadata}
     at = 0
@@ -134,6 +134,10 @@ def test_the_shipped_weights_are_small_and_say_what_they_are():
     (b"", "is not a whole safetensors file"),
     (b"\x80\x04\x95not a pickle either", "is not a whole safetensors file"),
     (safetensors(weights(), GOOD)[:-4], "is not a whole safetensors file"),
+    (safetensors(weights(), GOOD) + b"more", "has 4 bytes behind its tensors, where it should end"),
+    (safetensors(weights(), ["odd"]), "its __metadata__ is not an object of strings"),
+    (safetensors(weights(), GOOD | {"settings": 1}), "its __metadata__ is not an object of strings"),
+    (safetensors(weights() | {"hidden.weight": np.full((8, 8), 3e38, np.float32)}, GOOD), "so large that a position's"),
     (safetensors(weights(), GOOD, "F64"), "is F64, not float32"),
     (safetensors(weights(), {}), "has format 'none'"),
     (safetensors(weights(), GOOD | {"format": "ginenv-policy-1"}), "has format 'ginenv-policy-1'"),
