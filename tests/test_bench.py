@@ -1,0 +1,26 @@
+"""`python -m experiments.bench`: its rows can be asked for by name, and a time budget is measured by the discard."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.bench import HEAD, Figure, budget_shares, figures, main, rows
+
+
+def test_a_time_budget_is_measured_by_the_discard():
+    shares = budget_shares("mc:ms=1,policy=heuristic", 1, 30)
+    assert shares.shape == (30,)
+    assert 0 < np.median(shares) < 20
+
+
+def test_rows_are_chosen_by_their_names(capsys):
+    found, _ = figures(quick=True, only="memory of a table")
+    assert [f.what for f in found] == ["memory of a table (STATE)"]
+    assert main(["--only", "memory of a table", "--markdown"]) == 0
+    assert "| memory of a table (STATE) | ≤ 512 |" in capsys.readouterr().out
+
+
+def test_a_row_without_a_target_is_neither_met_nor_missed():
+    row = dict(zip(HEAD, rows([Figure("play", "hands/s", "", 1234.5, 7.25, 3, True)])[0], strict=True))
+    assert (row["target"], row["met"]) == ("", "")
+    assert (row["ours (best)"], row["median"]) == ("1,234", "7.25")
