@@ -25,6 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser, *, worlds: int) -> None:
     parser.add_argument(
         "--pile", metavar="CARDS", help="the discard pile, from the bottom up (default: what the opponent threw)"
     )
+    parser.add_argument(
+        "--upcard", default="", metavar="CARD",
+        help="the first upcard, which sets the knock limit under Oklahoma (default: the bottom of the pile)",
+    )  # fmt: skip
     for did, what in (
         ("took", "what they took and still hold"),
         ("threw", "which cards of the pile they threw"),
@@ -62,5 +66,5 @@ def asked(args: argparse.Namespace, *, least: int) -> tuple[Rules, np.ndarray]:
         pile = args.opponent_threw if args.pile is None else args.pile
         return rules, position(
             args.hand, rules, pile=pile, threw=args.opponent_threw, took=args.opponent_took,
-            refused=args.opponent_refused, turn=args.turn, scores=(own, theirs),
+            refused=args.opponent_refused, turn=args.turn, scores=(own, theirs), upcard=args.upcard,
         )  # fmt: skip

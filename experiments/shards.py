@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from experiments.refusal import Refusal, refusing
-from experiments.store import locked
+from experiments.store import LOCK, locked
 from experiments.whole_file import write_whole
 from ginenv.envs.opponent import exact_copy
 
@@ -52,28 +53,24 @@ def path_of(folder: Path, name: str) -> Path:
     return folder / SHARDS / f"{name}.npy"
 
 
-def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
-    """Make the run folder, or see that it holds this run.
+def check_folder(folder: Path, about: Mapping[str, Any]) -> None:
+    """See that a run folder is not there yet, or empty, or holds this run; nothing is written.
 
     Args:
         folder: The run folder.
         about: What makes the run this run and no other: names to values that JSON can hold.
 
     Raises:
-        Refusal: when it holds another run or other things, or cannot be written.
+        Refusal: when it holds another run or other things, or cannot be read.
     """
-    text = json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     with refusing(OSError, about=f"{folder} cannot be used as a run folder"):
-        folder.mkdir(parents=True, exist_ok=True)
-        stored = folder / ABOUT
-        if not stored.exists():
-            if others := sorted(entry.name for entry in folder.iterdir() if entry.name != "lock"):
+        if not (folder / ABOUT).exists():
+            entries = folder.iterdir() if folder.exists() else ()
+            if others := sorted(entry.name for entry in entries if entry.name not in (LOCK, SHARDS)):
                 raise Refusal(f"{folder} holds other files ({', '.join(others[:3])}): choose a new folder with --out")
-            (folder / SHARDS).mkdir()
-            write_whole(stored, text)
             return
         before = read_about(folder)
-    now = json.loads(text)
+    now = json.loads(json.dumps(about))
     if different := sorted(key for key in {*before, *now} if before.get(key) != now.get(key)):
         raise Refusal(
             f"{folder} holds another run ({', '.join(different)} differ): give the run as it was, or another --out"
@@ -123,7 +120,7 @@ def run_shards(
 
     Args:
         folder: The run folder.
-        about: See `open_folder`.
+        about: See `check_folder`.
         shards: All shards of the run.
         workers: Processes; with one, all is played in this one.
         ray: Play on a Ray cluster: that of ``RAY_ADDRESS``, or a local one with so many workers.
@@ -133,10 +130,20 @@ def run_shards(
         Stopped: after Ctrl-C; what was finished is stored.
         Refusal: when the folder holds another run or cannot be written, or a shard cannot be played.
     """
+    if ray:
+        try:
+            import_module("ray")
+        except ImportError:
+            raise Refusal("--ray needs the package ray: pip install 'ginenv[ray]'") from None
+    check_folder(folder, about)  # before anything is made: who is refused finds all as it was
     with refusing(OSError, about=f"{folder} cannot be used as a run folder"):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        open_folder(folder, about)
+        check_folder(folder, about)  # another process may have begun a run there since
+        with refusing(OSError, about=f"{folder} cannot be used as a run folder"):
+            (folder / SHARDS).mkdir(exist_ok=True)
+            if not (folder / ABOUT).exists():
+                write_whole(folder / ABOUT, json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
         todo = [shard for shard in shards if not path_of(folder, shard.name).exists()]
         if not todo:
             return
@@ -190,10 +197,8 @@ def _by_processes(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tup
 def _by_ray(todo: Sequence[Shard], workers: int, say: Say) -> Iterator[tuple[Shard, np.ndarray]]:
     for name, value in _RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ImportError:
-        raise Refusal("--ray needs the package ray: pip install 'ginenv[ray]'") from None
+    import ray
+
     address = os.environ.get("RAY_ADDRESS")
     local = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _RAY_STORE}
     where: dict[str, Any] = {"address": address} if address else local

@@ -21,18 +21,20 @@ def position(
     refused: str = "",
     turn: int | None = None,
     scores: tuple[int, int] = (0, 0),
+    upcard: str = "",
 ) -> np.ndarray:
     """Return the VIEW of a hand as a person would tell it: VIEW, shape (1,), for two players.
 
     Args:
         hand: Own cards: ten before the draw, eleven before the discard; the last of eleven is the one just drawn.
-        rules: What is played; under Oklahoma the knock limit is by the first card of ``pile``.
+        rules: What is played; under Oklahoma (V1) the knock limit is by the first upcard.
         pile: The discard pile from the bottom up; the first upcard is at the bottom, unless it was taken.
         threw: Which of these the opponent threw.
         took: What the opponent took from the pile and still holds.
         refused: Upcards that the opponent passed over.
         turn: Own turn, from 1, this one included; default: as the pile tells.
         scores: Own and the opponent's.
+        upcard: The first upcard, wherever it lies now; default: the bottom of the pile.
 
     Raises:
         ValueError: for cards that cannot lie so, in one sentence.
@@ -60,6 +62,15 @@ def position(
     if seen & ~deck:
         raise ValueError(f"{cards_text(seen & ~deck)} is not in this deck")
     v = np.zeros(1, dtype=VIEW)[0]
+    turned = card_list(upcard)
+    if upcard and (len(turned) != 1 or not card_mask(turned) & seen):
+        raise ValueError(
+            f"the first upcard is {upcard}: one card is due, of the hand, the pile or what the opponent took"
+        )
+    if rules.oklahoma and not turned and not piled:
+        raise ValueError(
+            "the first upcard sets the knock limit (V1): name it, or the pile, which it lies at the bottom of"
+        )
     unseen = deck & ~seen
     n_stock = int(count(unseen)) - (dealt - len(taken))
     # Whoever drew the last card that may be drawn can still knock (H11).
@@ -83,7 +94,7 @@ def position(
     begun = own_turn if mid_turn else own_turn - 1
     v["own_turn"], v["turn"] = begun, 2 * own_turn - 1 if mid_turn else 2 * own_turn - 2
     v["players"], v["mover"], v["first"], v["dealer"] = 2, 0, 0, 1
-    v["upcard"] = piled[0] if piled else taken[0] if taken else own[-1]
+    v["upcard"] = (turned or piled or taken or own[-1:])[0]
     v["knock_limit"], v["multiplier"] = _limit(rules, int(v["upcard"]))
     v["drawn"] = NO_CARD
     if mid_turn:

@@ -419,6 +419,9 @@ def test_the_position_tool_tells_what_to_do_and_why(capsys):
         ([HAND, "--worlds", "3"], "a number from 32"),
         ([HAND, "--opponent", "mybot"], "mybot"),
         ([HAND, "--opponent-took", "AS"], "one place only"),
+        ([HAND, "--rules", "oklahoma"], "the first upcard sets the knock limit (V1): name it, or the pile"),
+        ([HAND, "--rules", "oklahoma", "--upcard", "QH"], "the first upcard is QH: one card is due, of the hand, the"),
+        ([HAND, "--upcard", "AS 2S"], "the first upcard is AS 2S: one card is due"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(capsys, args, why):
@@ -446,6 +449,33 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(capsys, args, why):
 def test_what_cannot_be_studied_is_refused_in_a_sentence(capsys, tmp_path, args, why):
     assert main(["knock", *args, "--out", str(tmp_path / "out")]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_who_is_refused_finds_all_as_it_was(capsys, tmp_path, monkeypatch):
+    args = ["knock", "figures", "--games", "40", "--workers", "1", "--out"]
+    monkeypatch.setitem(sys.modules, "ray", None)  # as where it is not installed
+    assert main([*args, str(tmp_path / "new"), "--ray"]) == 2
+    assert "needs the package ray" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "letter.txt").touch()
+    assert main([*args, str(tmp_path)]) == 2
+    assert "holds other files (letter.txt)" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    (tmp_path / "letter.txt").rename(tmp_path / "about.json")
+    (tmp_path / "about.json").write_text('{"kind": "metagame"}')
+    assert main([*args, str(tmp_path)]) == 2
+    assert "holds another run" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["about.json"]
+
+
+def test_V1_the_knock_limit_of_a_position_is_by_its_first_upcard(capsys):
+    def limit(**told: str) -> int:
+        return int(position(HAND, PRESETS["oklahoma"], **told)[0]["knock_limit"])
+
+    assert limit(pile="5H QH") == limit(pile="QH", took="5H", upcard="5H") == 5
+    assert limit(pile="5H QH", upcard="QH") == limit(upcard="KD") == 10
+    assert main(["knock", "position", HAND, "--rules", "oklahoma", "--upcard", "KD", "--worlds", "200"]) == 0
+    assert "knocking with 10" in capsys.readouterr().out
 
 
 def test_a_folder_without_a_run_is_refused_in_a_sentence(capsys, tmp_path, folder):
