@@ -82,6 +82,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def memory() -> int:
+    """Return how many bytes of memory this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def machine() -> dict[str, str | int]:
     """Return what this machine is: processor, cores, system."""
     cpu = platform.processor() or platform.machine()

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from agents.game_value import game_table
 from experiments import provenance, train_dmc, train_ppo
 from experiments.refusal import refusing
-from experiments.training import keep_memory
+from experiments.training import keep_memory, memory
 from ginenv.rng import checked_seed
 from ginenv.rules import parse_rules, refuse_more_actions
 
@@ -51,6 +51,10 @@ def run(args: argparse.Namespace) -> int:
         for name in ("decisions", "tables"):
             if getattr(args, name) < 1:
                 raise ValueError(f"--{name} {getattr(args, name)}: give 1 or more")
+        needed, there = memory(train_ppo.Settings(tables=args.tables)), provenance.memory()
+        if needed > there:
+            raise ValueError(f"--tables {args.tables}: their positions take {needed / 1e9:,.0f} GB of memory, and this "
+                             f"machine has {there / 1e9:,.0f}")  # fmt: skip
         if not 0 <= args.pool <= 1:
             raise ValueError(f"--pool {args.pool}: a share from 0 to 1 is possible")
         if args.learner == "dmc" and (args.pool, args.reward) != (train_ppo.Settings.pool, "points"):

@@ -12,7 +12,6 @@ how the two compare.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable
@@ -25,9 +24,9 @@ import torch.distributed as dist
 
 from agents import ppo
 from agents.network import Policy
-from experiments import hidden, provenance, training
+from experiments import hidden, training
 from experiments.refusal import Refusal
-from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
+from experiments.training import Run, any_process, average, finite, lay_out_all, measure, own_seed, positions
 from ginenv.envs.vector import Tables
 from ginenv.rules import parse_rules
 from ginenv.state import N_ACTIONS, Kind
@@ -54,24 +53,15 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     adam = torch.optim.Adam(network.parameters(), lr=settings.rate[0], eps=1e-5, fused=True)
     generator = torch.Generator().manual_seed(own_seed(settings.seed, rank))  # of all chance but the deals
     tables = Tables(settings.tables, rules, own_seed(settings.seed, rank), "hand", ppo.ENCODING.name)
-    decisions, seconds, best = 0, 0.0, -1.0
 
     # --- Where an earlier run stopped ---
 
-    out.mkdir(parents=True, exist_ok=True)
     run_ = Run("dmc", settings, {"network": network}, [], adam, generator, tables, rank)
-    if (out / "checkpoint.safetensors").exists():
-        progress = run_.load(out)
-        decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
-    log = Log(out, decisions) if rank == 0 else None
-    if log and decisions == 0:
-        log.write({"settings": dataclasses.asdict(settings), "command": command, **provenance.versions(),
-                   **provenance.machine()})  # fmt: skip
+    decisions, seconds, best, log = run_.resume(out, command)
 
     n, steps = settings.tables, settings.steps
     nothing = np.zeros((n, hidden.SIZE), dtype=np.int8)  # this learner never sees what is hidden
-    suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
-    shared = torch.zeros((steps + 1, n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)))
+    suits, shared = positions(settings)
     leads = np.zeros(n, dtype=np.float32)
     actions = torch.zeros((steps, n), dtype=torch.int64)
     values = np.zeros((steps + 1, n), dtype=np.float32)  # of the best action
@@ -151,15 +141,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         before = decisions - steps * n * processes
         if decisions // settings.eval_every > before // settings.eval_every or decisions >= settings.decisions:
             if rank == 0:
-                strength = evaluate(network, settings)
-                row |= {f"wins_{name}": won for name, won in strength.items()}
-                won = sum(strength.values()) / len(strength)
-                notes = {"learner": "dmc", **row, "command": command}
-                if won > best:
-                    best = won
-                    save_policy(network, out / "best.safetensors", settings, notes)
-                if decisions >= settings.decisions:
-                    save_policy(network, out / "last.safetensors", settings, notes)
+                best = measure(network, settings, out, row, {"learner": "dmc", "command": command}, best)
             run_.save(out, decisions, seconds, best)
         if log:
             log.write(row)

@@ -17,7 +17,6 @@ networks; the first one measures, logs and writes.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable
@@ -33,9 +32,9 @@ from agents import ppo
 from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
-from experiments import hidden, provenance, training
+from experiments import hidden, training
 from experiments.refusal import Refusal
-from experiments.training import Log, Run, any_process, average, evaluate, finite, lay_out_all, own_seed, save_policy
+from experiments.training import Run, any_process, average, finite, lay_out_all, measure, own_seed, positions
 from ginenv.envs.opponent import ask
 from ginenv.envs.vector import Tables
 from ginenv.rng import below, mix
@@ -118,19 +117,11 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     tables = Tables(
         settings.tables, rules, own_seed(settings.seed, rank), "game" if by_game else "hand", ppo.ENCODING.name
     )
-    decisions, seconds, best = 0, 0.0, -1.0
 
     # --- Where an earlier run stopped ---
 
-    out.mkdir(parents=True, exist_ok=True)
     run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank)
-    if (out / "checkpoint.safetensors").exists():
-        progress = run_.load(out)
-        decisions, seconds, best = progress["decisions"], progress["seconds"], progress["best"]
-    log = Log(out, decisions) if rank == 0 else None
-    if log and decisions == 0:
-        log.write({"settings": dataclasses.asdict(settings), "command": command, **provenance.versions(),
-                   **provenance.machine()})  # fmt: skip
+    decisions, seconds, best, log = run_.resume(out, command)
 
     n, steps = settings.tables, settings.steps
     # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.
@@ -142,9 +133,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(scripted)
     other_seat = np.where(other < 0, -1, np.arange(n) // len(scripted) % 2)
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
-    # Positions, as the networks want them: what the policy sees stands first, what only the critic sees behind it.
-    suits = torch.zeros((steps + 1, n, 4, ppo.SUIT_SIZE + hidden.SUIT_SIZE))
-    shared = torch.zeros((steps + 1, n, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)))
+    suits, shared = positions(settings)
     leads = torch.zeros((steps + 1, n))  # the opponent's less the mover's own least deadwood, in points
     masks = torch.zeros((steps, n, N_ACTIONS), dtype=torch.bool)
     actions = torch.zeros((steps, n), dtype=torch.int64)
@@ -301,14 +290,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         before = decisions - steps * n * processes
         if decisions // settings.eval_every > before // settings.eval_every or decisions >= settings.decisions:
             if rank == 0:
-                strength = evaluate(policy, settings)
-                row |= {f"wins_{name}": won for name, won in strength.items()}
-                mean = sum(strength.values()) / len(strength)
-                if mean > best:
-                    best = mean
-                    save_policy(policy, out / "best.safetensors", settings, {**row, "command": command})
-                if decisions >= settings.decisions:
-                    save_policy(policy, out / "last.safetensors", settings, {**row, "command": command})
+                best = measure(policy, settings, out, row, {"command": command}, best)
             if settings.pool > 0:
                 if len(pool) == settings.past_selves:  # make room at random: some old ones stay
                     del pool[below(mix(settings.seed, decisions), 0, len(pool))]

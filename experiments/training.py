@@ -26,7 +26,7 @@ from torch.utils.tensorboard import SummaryWriter
 from agents import ppo
 from agents.network import Policy
 from agents.registry import make
-from experiments import hidden
+from experiments import hidden, provenance
 from experiments.match import play_pairs
 from experiments.refusal import Refusal
 from experiments.stats import share
@@ -39,6 +39,8 @@ from ginenv.state import STATE
 PANEL = {"simple": "simple", "patient": "simple:early=10,until=6,late=0"}
 """Whom policies are measured against while they learn, by the names in the log."""
 _LEAST = ppo.ENCODING["least"].start
+_SUIT_SIZE, _SHARED_SIZE = ppo.SUIT_SIZE + hidden.SUIT_SIZE, ppo.SHARED_SIZE + hidden.SUIT_SIZE + len(hidden.COMMON)
+"""Values of a position, what only a critic sees behind what all see."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,21 @@ class Settings:
         return PANEL
 
 
+def positions(settings: Settings) -> tuple[Tensor, Tensor]:
+    """Return room for the positions of a round of play, as `lay_out_all` writes them at each step and once at the end.
+
+    Returns:
+        ``(suits, shared)``: float32, shape (steps + 1, tables, 4, …) and (steps + 1, tables, …), zeros.
+    """
+    shape = (settings.steps + 1, settings.tables)
+    return torch.zeros((*shape, 4, _SUIT_SIZE)), torch.zeros((*shape, _SHARED_SIZE))
+
+
+def memory(settings: Settings) -> int:
+    """Return how many bytes `positions` takes, which is the greater part of what learning takes."""
+    return 4 * (settings.steps + 1) * settings.tables * (4 * _SUIT_SIZE + _SHARED_SIZE)
+
+
 @kernel
 def lay_out_all(observations, unseen, suits, shared, leads):
     """Write positions for the networks, and by how much the seats to act lead in deadwood.
@@ -86,17 +103,6 @@ def lay_out_all(observations, unseen, suits, shared, leads):
         ppo.lay_out(observations[i], suits[i], shared[i])
         hidden.lay_out(unseen[i], suits[i, :, ppo.SUIT_SIZE :], shared[i], ppo.SHARED_SIZE)
         leads[i] = np.float32(unseen[i, hidden.DEADWOOD]) - observations[i, _LEAST]
-
-
-def evaluate(policy: Policy, settings: Settings) -> dict[str, float]:
-    """Return the share of games that the policy wins, always choosing its likeliest action, by opponent."""
-    agent = ppo.native("ppo", as_numpy(policy))
-    rules = parse_rules(settings.rules)
-    found = {}
-    for name, spec in settings.panel.items():
-        games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
-        found[name] = float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean())
-    return found
 
 
 def finite(policy: Policy) -> bool:
@@ -114,6 +120,34 @@ def save_policy(policy: Policy, path: Path, settings: Settings, notes: Mapping[s
     metadata = {"format": ppo.FORMAT, "encoding": ppo.ENCODING.name, "rules": settings.rules,
                 "settings": json.dumps(dataclasses.asdict(settings)), "notes": json.dumps(notes)}  # fmt: skip
     write(as_numpy(policy), path, metadata)
+
+
+def measure(
+    policy: Policy, settings: Settings, out: Path, row: dict[str, Any], notes: Mapping[str, Any], best: float
+) -> float:
+    """Tell in the log's ``row`` which share of games a policy wins, always choosing its likeliest action, by opponent.
+
+    Its file is written when it is the best so far, or the last.
+
+    Args:
+        policy, settings, out: Of the run.
+        row: What the log tells of this moment; added to.
+        notes: What the file tells beside it.
+        best: The largest mean share of games won so far.
+
+    Returns:
+        The same with this policy.
+    """
+    agent, rules, shares = ppo.native("ppo", as_numpy(policy)), parse_rules(settings.rules), []
+    for name, spec in settings.panel.items():
+        games, _ = play_pairs(agent, make(spec), rules, 1 << 32, 0, settings.eval_pairs)
+        shares.append(float((games["winner"] == 0).mean() + 0.5 * (games["winner"] < 0).mean()))
+        row[f"wins_{name}"] = shares[-1]
+    mean = sum(shares) / len(shares)
+    for name, due in (("best", mean > best), ("last", row["decisions"] >= settings.decisions)):
+        if due:
+            save_policy(policy, out / f"{name}.safetensors", settings, {**row, **notes})
+    return max(best, mean)
 
 
 def write(tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]) -> None:
@@ -164,6 +198,22 @@ class Run:
         for number, moments in self.adam.state_dict()["state"].items():
             tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
         write(tensors, out / "checkpoint.safetensors", metadata)
+
+    def resume(self, out: Path, command: str) -> tuple[int, float, float, Log | None]:
+        """Go back to the checkpoint in folder ``out``, where there is one (`load`), and open the first process's log.
+
+        Returns:
+            ``(decisions, seconds, best, log)``: how far the run is, and the log, None in other processes.
+        """
+        out.mkdir(parents=True, exist_ok=True)
+        progress: dict[str, Any] = {"decisions": 0, "seconds": 0.0, "best": -1.0}
+        if (out / "checkpoint.safetensors").exists():
+            progress = self.load(out)
+        log = Log(out, progress["decisions"]) if self.rank == 0 else None
+        if log and progress["decisions"] == 0:
+            log.write({"settings": dataclasses.asdict(self.settings), "command": command, **provenance.versions(),
+                       **provenance.machine()})  # fmt: skip
+        return progress["decisions"], progress["seconds"], progress["best"], log
 
     def load(self, out: Path) -> dict[str, Any]:
         """Go back to the checkpoint in folder ``out``; returns how far it was.

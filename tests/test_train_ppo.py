@@ -318,6 +318,7 @@ def test_it_learns_by_games_too_and_goes_on(tmp_path):
         (["--out", "/dev/null"], "--out"),
         (["--out", ""], "--out is empty"),
         (["--minutes", "nan"], "give more than 0"),
+        (["--tables", "99999999999"], r"--tables 99999999999: .* GB of memory, and this machine has \d+"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_with_one_sentence(tmp_path, capsys, arguments, text):
