@@ -55,7 +55,6 @@ def fill_rows(
         How many rows are full; `FORFEIT_A` or `FORFEIT_B` when an agent acted illegally.
     """
     states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
-    s = states[0]
     ways = own.shape[0]
     hands, stocks = np.empty(n_worlds, np.int64), np.empty((n_worlds, ORDER), np.uint8)
     points, wins = np.empty((1 + ways, n_worlds)), np.empty((1 + ways, n_worlds))
@@ -67,6 +66,7 @@ def fill_rows(
     longest = rules["longest_meld"]
     n = 0
     for game in range(first, first + most):
+        s = states[0]  # in the loop: a record does not keep its array in memory
         game_begins = n
         a_seat = game & 1
         new_game(s, rules, pair_seed(seed, game))

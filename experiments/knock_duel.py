@@ -42,8 +42,8 @@ def duel(policy_a, params_a, policy_b, params_b, rules, seed, root, first, rows)
         0, or 1 or 2 when A or B acted illegally.
     """
     states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)
-    s = states[0]
     for n in range(rows.shape[0]):
+        s = states[0]  # in the loop: a record does not keep its array in memory
         pair = first + n
         key_a, key_b = side_key(root, pair, 0), side_key(root, pair, 1)
         row = rows[n]

@@ -125,6 +125,61 @@ def test_every_function_but_kernels_is_annotated(name):
         assert node.returns is not None, f"{name}:{node.lineno} {node.name} has no return type"
 
 
+# --- Memory of kernels ------------------------------------------------------------------------------
+
+
+def outlived(function: ast.FunctionDef) -> list[str]:
+    """Return records of a kernel's own arrays that are used after the array's last use, as ``line name``.
+
+    Numba frees an array after its last use, and a record (``s = states[0]``) does not keep it: what is written to
+    ``s`` from then on may lie in another array. An array that is used in a loop lives until the loop ends.
+    """
+    made, found = set(), []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
+            made |= {a.id for a, b in pairs if isinstance(a, ast.Name) and ast.unparse(b).startswith("np.")}
+    loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
+
+    def uses(name: str) -> list[int]:
+        return [n.lineno for n in ast.walk(function)
+                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]  # fmt: skip
+
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript)):
+            continue
+        record, array = node.targets[0], node.value.value
+        if not (isinstance(record, ast.Name) and isinstance(array, ast.Name) and array.id in made):
+            continue
+        last = max(uses(record.id), default=0)
+        lives_in = [loop for loop in loops if loop.lineno <= last <= (loop.end_lineno or 0)]
+        kept = [line >= last for line in uses(array.id) if line != node.lineno]
+        kept += [loop.lineno <= line <= (loop.end_lineno or 0) for loop in lives_in for line in uses(array.id)]
+        if last and not any(kept):
+            found.append(f"{node.lineno} {record.id}")
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_record_outlives_its_array_in_a_kernel(name):
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if isinstance(node, ast.FunctionDef) and is_kernel(node):
+            assert not outlived(node), name
+
+
+def test_a_record_that_outlives_its_array_is_found():
+    def parsed(text: str) -> ast.FunctionDef:
+        (function,) = ast.parse(text).body
+        assert isinstance(function, ast.FunctionDef)
+        return function
+
+    head = "def f(n):\n    states, views = np.empty(1, dtype=STATE), np.empty(2, dtype=VIEW)\n"
+    assert outlived(parsed(head + "    s = states[0]\n    for i in range(n):\n        s['turn'] = i\n")) == ["3 s"]
+    assert not outlived(parsed(head + "    for i in range(n):\n        s = states[0]\n        s['turn'] = i\n"))
+
+
 # --- The kernel cache -----------------------------------------------------------------------------
 
 KERNEL_FILES = [n for n in NAMES if re.search(r"^ *@(kernel|standalone|policy)", (ROOT / n).read_text(), re.MULTILINE)]
