@@ -358,3 +358,28 @@ def test_a_hand_is_the_same_with_the_jit_off():
 @pytest.mark.parametrize("agent", ["mc:worlds=2,width=2,policy=heuristic", "ismcts:worlds=4"])
 def test_searches_play_with_the_jit_off(agent):
     assert len(run(WITHOUT_JIT.format(agent), NUMBA_DISABLE_JIT="1").split()) == 2
+
+
+LAY_IN_MEMORY = """
+import hashlib
+import numpy as np
+from agents.registry import make
+from experiments.knock_duel import DUEL, duel
+from experiments.knock_study import play_shard
+from experiments.knock_values import LAST_WEIGHT
+from experiments.match import play_pairs
+from ginenv.rules import PRESETS
+rules = PRESETS["eaai"]
+found = [play_pairs(make("mc:worlds=12"), make("heuristic"), rules, 1, 0, 1)[0]]
+rows, simple = np.zeros(20, dtype=DUEL), make("simple")
+duel(simple.policy, simple.params, simple.policy, simple.params, rules.record, 1, 2, 0, rows)
+weights = [0.03] * (LAST_WEIGHT + 1)
+found += [rows, play_shard(("simple", "lean"), (weights, weights), rules, 3, 0, 100, 60, 12, (0,))]
+print([hashlib.md5(array.tobytes()).hexdigest() for array in found])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc fills memory for us")
+def test_results_do_not_depend_on_what_lay_in_memory():
+    first, second = (run(LAY_IN_MEMORY, MALLOC_PERTURB_=fill) for fill in ("0", "85"))
+    assert first == second and first.count(",") == 2
