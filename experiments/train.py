@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="ppo: of a hand: its points, or the change of the chance to win the game")  # fmt: skip
     parser.add_argument("--pool", type=float, default=default.pool,
                         help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
+    parser.add_argument("--start", default="", metavar="FILE",
+                        help="ppo: begin with the networks of another run's checkpoint.safetensors, and learn on "
+                        "against scripted bots at small rates")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"--pool {args.pool}: a share from 0 to 1 is possible")
         if args.learner == "dmc" and (args.pool, args.reward) != (train_ppo.Settings.pool, "points"):
             raise ValueError("--pool and --reward are options of ppo: dmc plays itself, for points")
+        if args.learner == "dmc" and args.start:
+            raise ValueError("--start is an option of ppo")
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
         seed = checked_seed(args.seed, "--seed")
@@ -80,10 +85,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         out, command = Path(args.out), shlex.join(["gin", *args.argv])
         if args.learner == "ppo":
-            done = train_ppo.train(
-                train_ppo.Settings(decisions=args.decisions, seed=seed, tables=args.tables, rules=args.rules,
-                                   reward=args.reward, pool=args.pool), out, stop, command,
-            )  # fmt: skip
+            shared = {"decisions": args.decisions, "seed": seed, "tables": args.tables, "rules": args.rules,
+                      "reward": args.reward, "pool": args.pool}  # fmt: skip
+            settings = train_ppo.second_phase(args.start, **shared) if args.start else train_ppo.Settings(**shared)
+            done = train_ppo.train(settings, out, stop, command)
         else:
             done = train_dmc.train(
                 train_dmc.Settings(decisions=args.decisions, seed=seed, tables=args.tables, rules=args.rules), out,

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,8 +42,9 @@ from ginenv.rng import below, mix
 from ginenv.rules import Rules, parse_rules
 from ginenv.state import N_ACTIONS, Kind
 
-SCRIPTED = ("simple", "simple:early=10,until=6,late=0", "heuristic")
-"""Whom it also plays with while it learns. It does not imitate them: only its own decisions are learned from."""
+SCRIPTED = ("simple", "simple", "simple:early=10,until=6,late=0", "heuristic", "heuristic")
+"""Whom it also plays with while it learns, some more often. It does not imitate them: only its own decisions are
+learned from."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,21 @@ class Settings(training.Settings):
     reading: float = 0.05
     """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
+    start: str = ""
+    """Checkpoint file of another run: the networks begin as they are there (`second_phase`)."""
 
     @property
     def panel(self) -> dict[str, str]:
         """Whom the policy is measured against, by the names in the log."""
         return {"opponent": self.against} if self.against else super().panel
+
+
+def second_phase(start: str, **others: Any) -> Settings:
+    """Return the settings to go on from another run's checkpoint: small rates, and mostly against scripted bots.
+
+    Self-play leaves a policy that is hard to beat; against whom it will meet there is more to win.
+    """
+    return Settings(start=start, rate=(3e-4, 1e-5), entropy=(0.01, 0.002), scripted=0.9, **others)
 
 
 def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
@@ -121,7 +133,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     # --- Where an earlier run stopped ---
 
     run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank)
-    decisions, seconds, best, log = run_.resume(out, command)
+    decisions, seconds, best, log = run_.resume(out, command, settings.start)
 
     n, steps = settings.tables, settings.steps
     # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.

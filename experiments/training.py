@@ -10,7 +10,8 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -199,8 +200,10 @@ class Run:
             tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
         write(tensors, out / "checkpoint.safetensors", metadata)
 
-    def resume(self, out: Path, command: str) -> tuple[int, float, float, Log | None]:
+    def resume(self, out: Path, command: str, start: str = "") -> tuple[int, float, float, Log | None]:
         """Go back to the checkpoint in folder ``out``, where there is one (`load`), and open the first process's log.
+
+        Where there is none, begin with the networks of the checkpoint file ``start``, if one is named.
 
         Returns:
             ``(decisions, seconds, best, log)``: how far the run is, and the log, None in other processes.
@@ -209,6 +212,8 @@ class Run:
         progress: dict[str, Any] = {"decisions": 0, "seconds": 0.0, "best": -1.0}
         if (out / "checkpoint.safetensors").exists():
             progress = self.load(out)
+        elif start:
+            self.begin_with(Path(start))
         log = Log(out, progress["decisions"]) if self.rank == 0 else None
         if log and progress["decisions"] == 0:
             log.write({"settings": dataclasses.asdict(self.settings), "command": command, **provenance.versions(),
@@ -224,15 +229,31 @@ class Run:
             Refusal: when it is of another run.
         """
         path = out / "checkpoint.safetensors"
-        try:
+        with _undamaged(path):
             return self._load(out, path)
-        except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
-            raise Refusal(f"{path} is damaged ({type(error).__name__}: {str(error).splitlines()[0]})") from error
 
-    def _load(self, out: Path, path: Path) -> dict[str, Any]:
+    def begin_with(self, path: Path) -> None:
+        """Take the networks of another run's checkpoint, and nothing else of it.
+
+        Raises:
+            Refusal: when it is no checkpoint of this learner, or of networks of another size.
+        """
+        with _undamaged(path):
+            tensors, _ = self._read(path, "--start")
+            self._take_networks(tensors)
+
+    def _read(self, path: Path, option: str) -> tuple[dict[str, Tensor], dict[str, str]]:
         tensors, metadata = read(path)
         if metadata.get("format") != self._format or metadata.get("encoding") != ppo.ENCODING.name:
-            raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another --out")
+            raise Refusal(f"{path} is no checkpoint of this learner and encoding: give another {option}")
+        return tensors, metadata
+
+    def _take_networks(self, tensors: Mapping[str, Tensor]) -> None:
+        for name, network in self.networks.items():
+            network.load_state_dict(_part(tensors, f"{name}."))
+
+    def _load(self, out: Path, path: Path) -> dict[str, Any]:
+        tensors, metadata = self._read(path, "--out")
         # A setting that is younger than the checkpoint had its default then.
         theirs = dataclasses.asdict(type(self.settings)()) | json.loads(metadata["settings"])
         theirs, ours = (json.loads(json.dumps(s)) for s in (theirs, dataclasses.asdict(self.settings)))
@@ -243,15 +264,9 @@ class Run:
                     "or the same options"
                 )
         progress: dict[str, Any] = json.loads(metadata["progress"])
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            return dict(sorted(found.items()))
-
-        for name, network in self.networks.items():
-            network.load_state_dict(part(f"{name}."))
-        self.pool[:] = [part(f"pool.{number}.") for number in range(progress["past_selves"])]
-        moments = {n: part(f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
+        self._take_networks(tensors)
+        self.pool[:] = [_part(tensors, f"pool.{number}.") for number in range(progress["past_selves"])]
+        moments = {n: _part(tensors, f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
         self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
         if self.rank > 0:
             own = out / f"checkpoint-{self.rank}.safetensors"
@@ -263,6 +278,21 @@ class Run:
         states = tensors["tables.states"].numpy().view(STATE)
         self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
         return progress
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """Tell in one sentence that a checkpoint does not hold what it should."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+        raise Refusal(f"{path} is damaged ({type(error).__name__}: {str(error).splitlines()[0]})") from error
+
+
+def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin so, without that, in order of their names."""
+    found = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    return dict(sorted(found.items()))
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
