@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--pool and --reward are options of ppo: dmc plays itself, for points")
         if args.learner == "dmc" and args.start:
             raise ValueError("--start is an option of ppo")
+        if args.start and not Path(args.start).is_file():
+            raise ValueError(f"--start {args.start}: there is no such file: give a run's checkpoint.safetensors")
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
         seed = checked_seed(args.seed, "--seed")

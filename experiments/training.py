@@ -240,7 +240,10 @@ class Run:
         """
         with _undamaged(path):
             tensors, _ = self._read(path, "--start")
-            self._take_networks(tensors)
+            try:
+                self._take_networks(tensors)
+            except RuntimeError as error:
+                raise Refusal(f"{path} holds networks of other sizes than this run's: give another --start") from error
 
     def _read(self, path: Path, option: str) -> tuple[dict[str, Tensor], dict[str, str]]:
         tensors, metadata = read(path)

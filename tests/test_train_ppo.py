@@ -206,6 +206,28 @@ def test_a_checkpoint_of_another_run_is_refused(whole, tmp_path):
         train(TINY, tmp_path)
 
 
+def test_a_second_phase_begins_with_the_networks_of_the_first_and_goes_on(whole, tmp_path):
+    start = str(whole / "checkpoint.safetensors")
+    still = dataclasses.replace(TINY, start=start, rate=(1e-12, 1e-12), decisions=128)
+    assert train(still, tmp_path / "still") == 128
+    before, after = tensors_of(whole / "last.safetensors"), tensors_of(tmp_path / "still" / "last.safetensors")
+    for name in before:
+        assert np.allclose(before[name], after[name], atol=1e-6)
+    second = dataclasses.replace(TINY, start=start)
+    train(second, tmp_path / "whole")
+    assert train(second, tmp_path / "parts", stops(5)) == 5 * 128
+    train(second, tmp_path / "parts")  # not from the start again
+    assert same(tmp_path / "whole" / "last.safetensors", tmp_path / "parts" / "last.safetensors")
+
+
+def test_a_second_phase_does_not_begin_with_what_does_not_fit(whole, tmp_path):
+    start = str(whole / "checkpoint.safetensors")
+    with pytest.raises(Refusal, match="holds networks of other sizes"):
+        train(dataclasses.replace(TINY, start=start, width=16), tmp_path)
+    with pytest.raises(Refusal, match="is no checkpoint of this learner and encoding: give another --start"):
+        train(dataclasses.replace(TINY, start=str(whole / "best.safetensors")), tmp_path)
+
+
 def test_a_checkpoint_from_before_a_setting_is_gone_on_with(whole, tmp_path):
     tensors, metadata = training.read(whole / "checkpoint.safetensors")
     settings = json.loads(metadata["settings"])
@@ -318,6 +340,7 @@ def test_it_learns_by_games_too_and_goes_on(tmp_path):
         (["--out", "/dev/null"], "--out"),
         (["--out", ""], "--out is empty"),
         (["--minutes", "nan"], "give more than 0"),
+        (["--start", "nowhere.safetensors"], "--start nowhere.safetensors: there is no such file"),
         (["--tables", "99999999999"], r"--tables 99999999999: .* GB of memory, and this machine has \d+"),
     ],
 )
