@@ -607,6 +607,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     found, missing = figures(options.quick, options.only)
+    if not found:
+        parser.error(f"--only {options.only}: no row has that in its name")
     if options.json:
         print(json.dumps(document(found, missing), ensure_ascii=False, indent=1))
         return 0

@@ -185,7 +185,8 @@ def onnx_model(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -
 def differences(model: bytes, tensors: Mapping[str, np.ndarray], rules: str) -> dict[str, float]:
     """Return by how much the model differs from each forward pass, on positions of random play under ``rules``.
 
-    A difference is told in units of the logit where that is above 1: float32 has seven digits.
+    A difference is told in units of the position's largest legal logit where that is above 1: float32 has seven digits,
+    and terms as large as that one cancel in the smaller logits.
     """
     tables = Tables(_POSITIONS, parse_rules(rules), 1, "hand", ppo.ENCODING.name)
     actions = np.zeros(_POSITIONS, dtype=np.int64)
@@ -205,8 +206,9 @@ def differences(model: bytes, tensors: Mapping[str, np.ndarray], rules: str) -> 
 
             others["torch"] = forward(tensors, tables.observations)
         for name, wanted in others.items():
-            off = np.abs(found - wanted) / np.maximum(1, np.abs(wanted))
-            worst[name] = max(worst.get(name, 0.0), float(off[legal].max()))
+            off = np.abs(np.where(legal, found - wanted, 0)).max(axis=1)
+            largest = np.abs(np.where(legal, wanted, 0)).max(axis=1)
+            worst[name] = max(worst.get(name, 0.0), float((off / np.maximum(1, largest)).max()))
         random_actions(tables.views, move, actions)
         tables.step(actions)
     return worst

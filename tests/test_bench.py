@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from experiments.bench import HEAD, Figure, budget_shares, figures, main, rows
 
@@ -18,6 +19,9 @@ def test_rows_are_chosen_by_their_names(capsys):
     assert [f.what for f in found] == ["memory of a table (STATE)"]
     assert main(["--only", "memory of a table", "--markdown"]) == 0
     assert "| memory of a table (STATE) | ≤ 512 |" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--only", "chess"])
+    assert "--only chess: no row has that in its name" in capsys.readouterr().err
 
 
 def test_a_row_without_a_target_is_neither_met_nor_missed():
