@@ -38,9 +38,9 @@ from ginenv.state import BIG_GIN, DISCARD, DISCARD_PHASE, KNOCK, N_ACTIONS, ORDE
 from ginenv.step import step
 from ginenv.view import VIEW, look
 
-WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, NETWORK = range(10)
+WORLDS, MS, BANK, PRIOR, WIDTH, PATIENT, DEADWOOD, GONE, GAME, UNTIL, NETWORK = range(11)
 """Places of the options in ``params``; the last is where the params of `ppo` begin, 0 for none."""
-OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 10, 10 + lean.N_PARAMS, 10 + 2 * lean.N_PARAMS, 13 + 2 * lean.N_PARAMS
+OWN, PATIENT_RIVAL, IMPATIENT_RIVAL, HINTS = 11, 11 + lean.N_PARAMS, 11 + 2 * lean.N_PARAMS, 14 + 2 * lean.N_PARAMS
 """Where the params of the policies begin: `lean`'s twice, `simple`'s and `heuristic`'s."""
 CHANCES = HINTS + heuristic.N_PARAMS
 """Where the table of the chance to win the game begins (`agents.game_value`), for a target of `_TARGET`."""
@@ -318,7 +318,7 @@ def params_of(options: Mapping[str, Any]) -> np.ndarray:
         return [float(changes.get(name, option.default)) for name, option in kind.AGENT.options.items()]
 
     own = [float(options[name]) for name in OPTIONS if name != "policy"]
-    policies = of(lean, until=5, ways=1.3) + of(lean) + of(simple) + of(heuristic)
+    policies = of(lean, until=options["until"], ways=1.3) + of(lean) + of(simple) + of(heuristic)
     chances = game_table(PRESETS["eaai"]).mean(axis=0).ravel() if options["game"] else np.zeros(0)
     start, network = 0.0, np.zeros(0)
     if options["policy"] != "heuristic":
@@ -342,6 +342,7 @@ OPTIONS = {
     "gone": Option(worlds.GONE, "sampling: weight of a card they let go that would have melded (0: none)", 0, 100),
     "policy": Option("ppo", "who proposes: `ppo`, a file of its weights, or `heuristic`"),
     "game": Option(0, "1: search for the chance to win the game, not for the hand's points", 0, 1),
+    "until": Option(5, "own turn from which it waits for gin in what it plays out", 0, 1000),
 }
 
 AGENT = Kind("plays what a policy proposes out in sampled worlds", _make, OPTIONS)
