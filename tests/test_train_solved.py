@@ -24,8 +24,8 @@ from experiments.train_ppo import Settings, train  # noqa: E402
 
 TRIVIAL = "eaai,ranks=5,suits=1,cards_dealt=1,turn_limit=3,dead_stock=0,knock_limit=2"
 """One card each of five: whoever holds an ace or a two may knock. Its best play is known to the last digit."""
-QUICK = Settings(decisions=60_000, tables=64, steps=16, batch=256, width=16, mixing=1, critic_width=16, rules=TRIVIAL,
-                 rate=(3e-3, 3e-4), entropy=(0.05, 0.005), unit=10.0, pool=0.0, scripted=0.0, eval_pairs=1,
+QUICK = Settings(decisions=60_000, tables=64, steps=16, batch=64, epochs=2, width=16, mixing=1, critic_width=16,
+                 rules=TRIVIAL, rate=(3e-3, 3e-4), unit=10.0, pool=0.0, scripted=0.0, eval_pairs=1,
                  eval_every=20_000)  # fmt: skip
 
 
