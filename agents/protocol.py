@@ -77,6 +77,8 @@ class NativeAgent:
     """The policy's options: float64, contiguous."""
     most_players: int = 2
     """Of a hand that it can play (`ginenv.envs.opponent.check_players`)."""
+    plays_all: bool = False
+    """Whether it plays with jokers and at the open table, too."""
 
     def act(self, views: np.ndarray, rules: Rules, keys: np.ndarray) -> np.ndarray:
         """Choose for each table (see `Agent.act`). Raises ValueError when there are too many players for it."""

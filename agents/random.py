@@ -12,6 +12,7 @@ from ginenv.cards import count, lowest
 from ginenv.jit import kernel
 from ginenv.rng import below
 from ginenv.state import DISCARD, KNOCK, SEATS
+from ginenv.step import any_legal, has_more
 
 
 @kernel
@@ -25,6 +26,8 @@ def nth_card(mask, n):
 @policy
 def choose(view, rules, params, key):
     """Choose any legal action with equal chance."""
+    if has_more(view):
+        return any_legal(view, key, 0)
     choices = np.int64(view["choices"])
     n_choices, n_discards = count(choices), count(view["discards"])
     pick = below(key, 0, n_choices + n_discards + count(view["knocks"]))
@@ -36,7 +39,7 @@ def choose(view, rules, params, key):
 
 
 def _make(spec: str, options: Mapping[str, Any]) -> NativeAgent:
-    return NativeAgent(spec, choose, np.zeros(0), most_players=SEATS)
+    return NativeAgent(spec, choose, np.zeros(0), most_players=SEATS, plays_all=True)
 
 
 AGENT = Kind("uniform over the legal actions", _make, {})

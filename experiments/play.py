@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,13 +13,28 @@ from agents.protocol import Agent
 from agents.registry import make
 from experiments.refusal import Refusal, refusing
 from ginenv.actions import IllegalAction, action_number, action_text
-from ginenv.cards import card, card_text
-from ginenv.envs.opponent import AgentError, ask
+from ginenv.cards import JOKER, card, card_text
+from ginenv.envs.opponent import AgentError, ask, check_players
 from ginenv.lay import automatic_action
 from ginenv.render import ansi
 from ginenv.rng import apart, checked_seed, mix
 from ginenv.rules import rules_for_two
-from ginenv.state import BIG_GIN, BLUFF, DISCARD, DRAW, KNOCK, N_ACTIONS, PASS, TAKE, Phase
+from ginenv.state import (
+    BIG_GIN,
+    BLUFF,
+    DISCARD,
+    DISCARD_JOKER,
+    DONE,
+    DRAW,
+    KNOCK,
+    KNOCK_JOKER,
+    LAY_ON_SET,
+    MELD,
+    N_ALL_ACTIONS,
+    PASS,
+    TAKE,
+    Phase,
+)
 from ginenv.table import Table
 
 YOU, AGENT = 0, 1
@@ -30,6 +46,11 @@ HELP = """\
   7H           discard the seven of hearts (suits S H D C, ten is T)
   k 7H         knock, discarding the seven of hearts (gin when all else is melded)
   b            declare big gin
+  meld 7H 8H 9H, lay TH
+               lay a meld down, lay a card off, where the rules make these actions (lay off TH above a run where it
+               could go to several places); done when nothing more is to be laid
+  bluff 7H, accept, refuse
+               a knock above the limit, where it may be tried, and its answers
   ?            this help
   q            quit (so does Ctrl-D)"""
 
@@ -53,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
     """Play a game."""
     with refusing():
         rules, agent = rules_for_two(args.rules), make(args.agent)
-        if rules.jokers or rules.open_table:
-            what = "jokers" if rules.jokers else "open_table"
-            raise ValueError(f"rules: {what} is a game that agents cannot play: take a ginenv.Table")
+        check_players(agent, rules)
         seed = secrets.randbits(32) if args.seed is None else checked_seed(args.seed, "--seed")
         table = Table(rules, seed)
     print(f"You play {args.agent} under {rules.name} rules, seed {seed}. Type ? for help, q to quit.")
@@ -67,8 +86,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def action_of(text: str) -> int:
+def action_of(text: str, legal: Sequence[int] = ()) -> int:
     """Return the action that a short command names.
+
+    Args:
+        text: What was typed.
+        legal: The legal actions: a card to be laid off goes to the one place there is.
 
     Raises:
         ValueError: for what is no command.
@@ -79,11 +102,26 @@ def action_of(text: str) -> int:
     kind = DISCARD
     if words and words[0] in ("k", "knock", "discard"):
         kind = DISCARD if words.pop(0) == "discard" else KNOCK
+    if words and words[0] == "lay" and len(words) == 2 + (words[1:2] == ["off"]):
+        return _layoff(words[-1], legal)
     if text.lower() in ("done", "accept", "refuse") or (words and words[0] in ("meld", "lay", "bluff")):
         return action_number(text)
     if len(words) != 1:
         raise ValueError(f"{text!r} is no command: type ? for help")
-    return kind + card(words[0])
+    number = card(words[0])
+    if number >= JOKER:
+        return (DISCARD_JOKER if kind == DISCARD else KNOCK_JOKER) + number - JOKER
+    return kind + number
+
+
+def _layoff(text: str, legal: Sequence[int]) -> int:
+    """Return the layoff of a card to the one place where it may go. Raises ValueError when there are more, or none."""
+    number = card(text)
+    places = [a for a in legal if LAY_ON_SET <= a < DONE and (a - LAY_ON_SET) % 52 == number]
+    if len(places) != 1:
+        ways = " or ".join(action_text(a) for a in places)
+        raise ValueError(f"{ways}: say which" if ways else f"lay {card_text(number)}: nothing on the table takes it")
+    return places[0]
 
 
 class Game:
@@ -150,8 +188,12 @@ class Game:
             print(f"{self.name} draws from the stock.")
         elif action in (TAKE, PASS):
             print(f"{self.name} {'takes' if action == TAKE else 'passes'} {upcard}.")
-        elif action < KNOCK:
-            print(f"{self.name} {'declares big gin' if action == BIG_GIN else f'discards {table.pile[0]}'}.")
+        elif action == BIG_GIN:
+            print(f"{self.name} declares big gin.")
+        elif action < KNOCK or DISCARD_JOKER <= action < KNOCK_JOKER:
+            print(f"{self.name} discards {table.pile[0]}.")
+        elif MELD <= action < DONE:
+            print(f"{self.name}: {action_text(action)}.")
         else:
             print(f"{self.name} knocks.")  # the last discard stays face down
 
@@ -162,13 +204,14 @@ class Game:
 
     def _person_acts(self) -> None:
         table = self.table
-        print(f"Legal: {legal_text(table.legal_actions())}")
+        legal = table.legal_actions()
+        print(f"Legal: {legal_text(legal)}")
         while True:
             text = self._ask("> ")
             if not text:
                 continue
             try:
-                action = action_of(text)
+                action = action_of(text, legal)
                 table.step(action)
             except ValueError as error:  # IllegalAction is one
                 print(str(error).replace(f"seat {YOU} does", "you do") + ".")
@@ -199,10 +242,12 @@ def legal_text(actions: list[int]) -> str:
     """Return legal actions as the commands that name them."""
     short = {DRAW: "d (draw)", TAKE: "t (take)", PASS: "p (pass)", BIG_GIN: "b (big gin)"}
     words = [short[a] for a in actions if a in short]
-    discards = [card_text(a - DISCARD) for a in actions if DISCARD <= a < KNOCK]
-    knocks = [card_text(a - KNOCK) for a in actions if KNOCK <= a < N_ACTIONS]
-    words += [action_text(a) for a in actions if N_ACTIONS <= a < BLUFF]
-    bluffs = [card_text(a - BLUFF) for a in actions if a >= BLUFF]
+    words += [action_text(a) for a in actions if MELD <= a < BLUFF]
+    discards, knocks, bluffs = (
+        [card_text(a - first) for a in actions if first <= a < first + 52]
+        + [card_text(JOKER + a - jokers) for a in actions if jokers <= a < jokers + 2]
+        for first, jokers in ((DISCARD, DISCARD_JOKER), (KNOCK, KNOCK_JOKER), (BLUFF, N_ALL_ACTIONS))
+    )
     if discards:
         words.append("discard " + " ".join(discards))
     if knocks:

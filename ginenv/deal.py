@@ -222,6 +222,7 @@ def clear_hand(s, rules):
     s["sets"] = 0
     s["runs"] = 0
     s["starts"] = 0
+    s["laid_first"] = 0
     s["loose"] = 0
     s["bluffs"] = 0
     s["bound"] = 0

@@ -4,7 +4,8 @@
 int8 vector; a value times its ``scale`` is about in [-1, 1]. It begins with four *suit blocks* of equal
 length and like build (spades, hearts, diamonds, clubs), so that a permutation of the suits is a
 permutation of these blocks; what follows does not depend on suits. Only a VIEW goes in, on turn or off,
-so nothing hidden can come out. They are for two players, but for table-v1, which is for two to six.
+so nothing hidden can come out. They are for two players, but for table-v1, which is for two to six. Jokers and melds on
+the table (C8, H9, V8) stand in planes-v2.
 
 ``python -m ginenv.encode`` prints docs/encodings.md, which a test compares with this registry.
 """
@@ -24,6 +25,9 @@ from ginenv.encode_parts import (
     CARD_FEATURES,
     HAND_FEATURES,
     HISTORY_SUIT,
+    JOKER_PARTS,
+    MELD_PLANES,
+    MELD_SCALARS,
     N_PLANES,
     N_TABLE_PLANES,
     OUTLOOK,
@@ -35,8 +39,10 @@ from ginenv.encode_parts import (
     TABLE_PLANES,
     TABLE_SCALARS,
     TURNS,
+    WITH_JOKERS,
     Part,
 )
+from ginenv.rules import Rules
 from ginenv.state import SEATS
 
 __all__ = ["ENCODINGS", "Block", "Encoding", "encode", "encoding", "encoding_for", "page"]
@@ -50,7 +56,7 @@ class Block:
     start: int
     """Index of its first value in the flat vector."""
     shape: tuple[int, ...]
-    """(4, 13) for a plane (suit, rank); (4, 32) by suit and turn; (32,) by turn; () for a scalar."""
+    """(4, 13) for a plane (suit, rank); (4, 32) by suit and turn; (32,) by turn; (2,) by joker; () for a scalar."""
     stride: int
     """Values from one suit to the next, where the first axis is the suit."""
     scale: float
@@ -83,6 +89,8 @@ class Encoding:
     """Every value of the vector belongs to just one block."""
     most_players: int = 2
     """How many players of a hand it has room for."""
+    shows_all: bool = False
+    """Whether jokers and melds on the table are in it (C8, V8)."""
 
     @cached_property
     def size(self) -> int:
@@ -153,6 +161,11 @@ def _encodings() -> dict[str, Encoding]:
     features = _plane_blocks(parts) + _scalar_blocks(start, SCALARS + HAND_FEATURES)
     ahead = (*parts, *OUTLOOK)
     scalars = SCALARS + HAND_FEATURES + OUTLOOK_SCALARS
+    laid = PLANES + MELD_PLANES
+    start = SUITS * len(laid) * RANKS
+    melds = _plane_blocks(laid) + _scalar_blocks(start, SCALARS + MELD_SCALARS)
+    start += len(SCALARS + MELD_SCALARS)
+    melds += [Block(name, start + 2 * i, (2,), 0, scale, what) for i, (name, scale, what) in enumerate(JOKER_PARTS)]
     outlook = _plane_blocks(ahead) + _scalar_blocks(SUITS * len(ahead) * RANKS, scalars)
     made = (
         ("planes-v1", "What the viewer sees, card by card.", N_PLANES * RANKS, planes),
@@ -180,9 +193,17 @@ def _encodings() -> dict[str, Encoding]:
             len(ahead) * RANKS,
             outlook,
         ),
+        (
+            "planes-v2",
+            "planes-v1 with melds on the table, the phases in which they are laid, jokers, and Hollywood's columns.",
+            len(laid) * RANKS,
+            melds,
+        ),
     )
     return {
-        name: Encoding(name, code, summary, suit_size, tuple(layout), SEATS if name == "table-v1" else 2)
+        name: Encoding(
+            name, code, summary, suit_size, tuple(layout), SEATS if name == "table-v1" else 2, code == WITH_JOKERS
+        )
         for code, (name, summary, suit_size, layout) in enumerate(made)
     }
 
@@ -200,15 +221,20 @@ def encoding(name: str) -> Encoding:
     return ENCODINGS[name]
 
 
-def encoding_for(players: int, name: str | None = None) -> Encoding:
-    """Return the encoding called ``name`` for hands of so many players; by default planes-v1 for two, else table-v1.
+def encoding_for(rules: Rules, name: str | None = None) -> Encoding:
+    """Return the encoding called ``name`` for hands by these rules; by default planes-v1 for two players, planes-v2
+    where they have more actions (`Rules.more_actions`), table-v1 for more.
 
     Raises:
-        ValueError: when there is no such encoding, or it has no room for them.
+        ValueError: when there is no such encoding, or it does not show such hands.
     """
-    found = encoding(name or ("planes-v1" if players == 2 else "table-v1"))
+    players = rules.hand_players
+    found = encoding(name or ("table-v1" if players > 2 else "planes-v2" if rules.more_actions else "planes-v1"))
     if players > found.most_players:
         raise ValueError(f"encoding {found.name} is for two players, not {players}: use table-v1")
+    if (rules.jokers or rules.open_table) and not found.shows_all:
+        what = "jokers" if rules.jokers else "melds on the table (open_table)"
+        raise ValueError(f"encoding {found.name} shows no {what}: use planes-v2")
     return found
 
 
@@ -241,6 +267,9 @@ hand = planes["hand"].of(out)  # (4, 13): suit, rank
   `can_big_gin` and `knocks` are 0.
 - Seats are the viewer and the opponent, never numbers. These encodings are for hands of two players (those of
   three-handed play and of partners included); `table-v1` is for two to six at one table.
+- `planes-v2` is the one for jokers and the open table, and the default where melds and layoffs are actions. In the
+  phases ARRANGE, DEFEND and ANSWER (`settle_by_hand`, `illegal_knocks`) the others show no more than the hands; with
+  jokers they are refused, and so they are at the open table.
 - Values are whole numbers in the unit given; times the scale they lie about in [-1, 1].
 - After a knock both hands lie on the table, and `known_opponent` shows the opponent's.
 """

@@ -9,12 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ginenv.cards import BIT, LANE, NO_CARD, POINTS, count, lowest
+from ginenv.cards import BIT, JOKER, LANE, N_CARDS, NO_CARD, POINTS, count, lowest, total
 from ginenv.encode_parts import (
     DRAWS,
     HISTORY_SUIT,
     N_FEATURES,
     N_HAND_FEATURES,
+    N_MELD_PLANES,
+    N_MELD_SCALARS,
     N_OUTLOOK,
     N_PLANES,
     N_SCALARS,
@@ -22,13 +24,26 @@ from ginenv.encode_parts import (
     RANKS,
     SUITS,
     TURNS,
+    WITH_JOKERS,
 )
 from ginenv.jit import kernel, standalone
+from ginenv.lay import layoffs
 from ginenv.lookahead import MOST_POINTS, danger, savings, write_savings
 from ginenv.melds import completed, deadwood, deadwoods_without, least_after_discard
 from ginenv.rules import RULES_TYPE, SCORINGS
-from ginenv.state import BIG_GIN, DISCARD_PHASE, DRAW_PHASE, FROM_PILE, OVER_PHASE, RING, SEATS, UPCARD_PHASE
+from ginenv.state import (
+    ARRANGE_PHASE,
+    BIG_GIN,
+    DISCARD_PHASE,
+    DRAW_PHASE,
+    FROM_PILE,
+    OVER_PHASE,
+    RING,
+    SEATS,
+    UPCARD_PHASE,
+)
 from ginenv.view import VIEW_TYPE
+from ginenv.wild import deadwood_wild
 
 _FRESH = 16
 """What the newest discard counts in the discards' planes; each turn of age takes off one, down to 1."""
@@ -102,7 +117,8 @@ def _third_row(v, suit):
 def _ages(v, n_planes, out):
     """Write the ages of the last discards into suit blocks of ``n_planes`` planes."""
     # All discards stand there with 1; the last ones get their age, oldest first: a card may come twice. No
-    # branches: the ring holds NO_CARD where no turn was, and that is written to the first scalar, which comes later.
+    # branches: the ring holds NO_CARD where no turn was, and that is written to the first scalar, which comes later. So
+    # are jokers, which have no place in the suits.
     spill = SUITS * n_planes * 13
     start = np.int64(v["turn"]) - _FRESH + 1
     plane = 13 * (_THROWN_PLANE + ((np.int64(v["first"]) + start) & 1))
@@ -110,7 +126,7 @@ def _ages(v, n_planes, out):
     for i in range(_FRESH - 1):
         card = np.int64(v["throws"][(start + i) & (RING - 1)])
         place = card + _BLOCK[card] * (n_planes - 1) + plane
-        out[place if card != NO_CARD else spill] = 2 + i
+        out[place if card < N_CARDS else spill] = 2 + i
         plane = flip - plane
 
 
@@ -425,16 +441,99 @@ def _table(v, rules, out):
 
 
 @kernel
+def _meld_row(v, own, suit):
+    return _row(v["sets"], v["runs"], v["starts"], own, suit)
+
+
+@kernel
+def _loose_row(v, own, lays, suit):
+    return _row((v["sets"] | v["runs"]) & ~own, v["loose"], lays, v["bluffs"], suit)
+
+
+@standalone(types.void(VIEW_TYPE, RULES_TYPE, types.int8[::1]))
+def _planes_and_melds(v, rules, out):
+    """Write planes-v2."""
+    on_set, above, below = layoffs(v)
+    lays = on_set | above | below
+    own = v["laid"] if rules["open_table"] else (v["sets"] | v["runs"]) & v["known"][0]
+    words = out.view(np.int64)
+    for half in range(2):  # two suits of five rows are five pairs of rows
+        at, suit = 65 * half, 2 * half
+        _lay(words, at, _first_row(v, suit), _second_row(v, suit))
+        _lay(words, at + 13, _third_row(v, suit), _meld_row(v, own, suit))
+        _lay(words, at + 26, _loose_row(v, own, lays, suit), _first_row(v, suit + 1))
+        _lay(words, at + 39, _second_row(v, suit + 1), _third_row(v, suit + 1))
+        _lay(words, at + 52, _meld_row(v, own, suit + 1), _loose_row(v, own, lays, suit + 1))
+    _ages(v, N_PLANES + N_MELD_PLANES, out)
+    now = np.int64(v["mid_deadwood"])
+    if v["phase"] != DISCARD_PHASE or v["mover"] != 0:
+        now = deadwood_wild(v["hand"], rules["longest_meld"])
+    at = SUITS * 13 * (N_PLANES + N_MELD_PLANES)
+    _scalars(v, rules, now, out, at)
+    at += N_SCALARS
+    for i in range(3):
+        out[at + i] = v["phase"] == ARRANGE_PHASE + i
+    out[at + 3] = v["knocker"] == 0
+    out[at + 4] = v["knocker"] == 1
+    out[at + 5] = (v["choices"] >> 4) & 1
+    out[at + 6] = min(np.int64(v["bound"]), 13)
+    out[at + 7] = total(v["loose"])
+    for k in range(2):
+        out[at + 8 + k] = v["cards"][k]
+        out[at + 10 + k] = (v["opened"] >> k) & 1
+    out[at + 12] = min(max(rules["reshuffles"] - np.int64(v["reshuffled"]), 0), 13)
+    out[at + 13] = v["longest"]
+    out[at + 14] = rules["jokers"]
+    out[at + 15] = rules["open_table"]
+    out[at + 16] = rules["rummy_doubles"]
+    out[at + 17] = rules["settle_by_hand"]
+    out[at + 18] = rules["illegal_knocks"]
+    out[at + 19] = rules["big_gin"]
+    out[at + 20] = min(rules["big_gin_bonus"], 63)
+    out[at + 21] = rules["hollywood"]
+    for i in range(4):
+        column, k = 1 + (i >> 1), i & 1
+        score, boxes = np.int64(v["scores"][2 * column + k]), np.int64(v["boxes"][2 * column + k])
+        if not rules["hollywood"]:
+            score, boxes = np.int64(0), np.int64(0)
+        out[at + 18 + 4 * column + k] = min(score, 127)
+        out[at + 20 + 4 * column + k] = min(boxes, 13)
+    out[at + 30] = v["wins"][0]
+    out[at + 31] = v["wins"][1]
+    at += N_MELD_SCALARS
+    top = BIT[v["top"]] if v["n_pile"] > 0 else 0
+    drawn = BIT[v["drawn"]] if v["drawn"] != NO_CARD else 0
+    for i in range(2):
+        joker, place = BIT[JOKER + i], at + i
+        out[place] = v["hand"] & joker != 0
+        out[place + 2] = top & joker != 0
+        out[place + 4] = v["in_pile"] & ~top & joker != 0
+        out[place + 6] = v["unseen"] & joker != 0
+        out[place + 8] = v["known"][1] & joker != 0
+        out[place + 10] = v["known"][0] & joker != 0
+        out[place + 12] = v["refused"][1] & joker != 0
+        out[place + 14] = v["refused"][0] & joker != 0
+        out[place + 16] = drawn & joker != 0
+        out[place + 18] = v["knocks"] & joker != 0
+        out[place + 20] = v["thrown"][0] & joker != 0
+        out[place + 22] = v["thrown"][1] & joker != 0
+
+
+@kernel
 def encode(view, rules, code, out):
     """Write the encoding with this ``code`` of what one seat may know.
 
     Args:
-        view: A VIEW record, on turn or off; of two players, but for table-v1.
+        view: A VIEW record, on turn or off; of two players, but for table-v1. Where there are jokers, all but planes-v2
+            write 0: they have no place for them.
         rules: A RULES record.
         code: `Encoding.code` of one of `ENCODINGS`.
         out: int8, shape (`Encoding.size`,), contiguous, written in full.
     """
-    if code == 0:
+    if rules["jokers"] and code != WITH_JOKERS:
+        for i in range(out.shape[0]):
+            out[i] = 0
+    elif code == 0:
         _planes(view, rules, out)
     elif code == 1:
         _only_features(view, rules, out)
@@ -442,5 +541,7 @@ def encode(view, rules, code, out):
         _history(view, rules, out)
     elif code == 3:
         _table(view, rules, out)
+    elif code == WITH_JOKERS:
+        _planes_and_melds(view, rules, out)
     else:
         _look_ahead(view, rules, out)

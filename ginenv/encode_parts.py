@@ -191,11 +191,84 @@ TABLE_SCALARS: tuple[Part, ...] = (
     ),
 )  # fmt: skip
 
+MELD_PLANES: tuple[Part, ...] = (
+    ("sets", 1, "cards in sets on the table that can be laid off on; all that is of one rank is one set"),
+    ("runs", 1, "cards in runs on the table that can be laid off on"),
+    (
+        "starts",
+        1,
+        "the lowest card of each of these runs: it ends before the next of these, or at a card that is missing",
+    ),
+    ("laid_own", 1, "of the cards in these sets and runs, those that the viewer laid down or off"),
+    ("laid_opponent", 1, "those that the opponent laid down or off"),
+    ("loose", 1, "own cards that may be laid down or off; own turn only"),
+    ("layoffs", 1, "of these, those that some meld on the table takes now"),
+    ("bluffs", 1, "discards that a knock above the limit may be made with (I2); own turn only"),
+)
+
+MELD_SCALARS: tuple[Part, ...] = (
+    *((f"phase_{phase.name.lower()}", 1, f"1 in the phase {phase.name}") for phase in list(Phase)[4:]),
+    ("knocker_own", 1, "1 when the viewer has knocked"),
+    ("knocker_opponent", 1, "1 when the opponent has"),
+    ("can_say_done", 1, "1 when the viewer may say done now"),
+    (
+        "bound",
+        1 / 10,
+        "most deadwood (points) that the knocker's melds may leave, while they are laid down, at most 13",
+    ),
+    ("loose_points", 1 / 100, "points of the plane `loose`, card by card"),
+    ("cards_own", 1 / 10, "cards that the viewer holds"),
+    ("cards_opponent", 1 / 10, "cards that the opponent holds"),
+    ("opened_own", 1, "open table: 1 when the viewer has laid something in an earlier turn (S8)"),
+    ("opened_opponent", 1, "open table: 1 when the opponent has"),
+    ("new_stocks", 1 / 10, "how often the discards may still become a new stock (H12), at most 13"),
+    ("longest_meld", 1 / 13, "longest meld (C6)"),
+    ("jokers", 1, "1 where there are jokers (C8)"),
+    ("open_table", 1, "1 at the open table (V8)"),
+    ("rummy_doubles", 1, "1 where going out in one turn scores double (S8)"),
+    ("settle_by_hand", 1, "1 where melds and layoffs after a knock are actions"),
+    ("illegal_knocks", 1, "1 where a knock above the limit may be tried (I2)"),
+    ("big_gin", 1, "1 where big gin may be declared (H8)"),
+    ("big_gin_bonus", 1 / 50, "points for it, at most 63"),
+    ("hollywood", 1, "1 where a game is kept in three columns (V2); the scores and boxes above are the first column's"),
+    *(
+        (f"{name}_{whose}_{column}", scale, f"Hollywood: {what} in column {column}, at most {most}; else 0")
+        for column in (2, 3)
+        for name, scale, what, most in (("score", 1 / 100, "points", 127), ("boxes", 1 / 10, "hands won", 13))
+        for whose, what in (("own", f"own {what}"), ("opponent", f"the opponent's {what}"))
+    ),
+    ("wins_own", 1 / 3, "Hollywood: hands won by the viewer, counted to 3: so many columns take a win"),
+    ("wins_opponent", 1 / 3, "hands won by the opponent, in the same way"),
+)
+
+JOKER_PARTS: tuple[Part, ...] = tuple(
+    (f"{name}_jokers", 1, f"by joker, `*1` and `*2`: 1 where it is {what}")
+    for name, what in (
+        ("hand", "in the own hand"),
+        ("top", "the top of the discard pile"),
+        ("buried", "in the rest of the discard pile"),
+        ("unseen", "in the stock or the opponent's hand, for all the viewer knows"),
+        ("known_opponent", "known to be in the opponent's hand"),
+        ("known_own", "in own hand, and the opponent knows it"),
+        ("refused_opponent", "an upcard that the opponent passed over"),
+        ("refused_own", "an upcard that the viewer passed over"),
+        ("drawn", "the card drawn or taken in the present turn, where the viewer saw it"),
+        ("knocks", "a discard that a knock may be made with; own turn only"),
+        ("thrown_own", "one of the own discards of this hand"),
+        ("thrown_opponent", "one of the opponent's discards"),
+    )
+)
+"""Both jokers in each plane of `PLANES`."""
+
 N_PLANES = len(PLANES)
+N_MELD_PLANES = len(MELD_PLANES)
+N_MELD_SCALARS = len(MELD_SCALARS)
 N_TABLE_PLANES = len(TABLE_PLANES)
 N_FEATURES = len(CARD_FEATURES)
 N_OUTLOOK = len(OUTLOOK)
 N_SCALARS = len(SCALARS)
 N_HAND_FEATURES = len(HAND_FEATURES)
+WITH_JOKERS = 5
+"""Code of planes-v2."""
 HISTORY_SUIT = 2 * RANKS + 2 * TURNS
 """Length of a suit block of history-v1."""

@@ -141,6 +141,8 @@ def _broken_cards(s, rules):
         public |= s["thrown"][k]
         refused |= s["refused"][k]
         n += count(s["hand"][k])
+    if s["laid_first"] & ~table != 0:
+        return 29
     everywhere = pile | stock | hands | table
     # Once a knock's discard lies face down, one card is nowhere.
     big = s["kind"] == _BIG_GIN

@@ -469,8 +469,10 @@ def _parse_value(name: str, text: str) -> Any:
 def refuse_more_actions(rules: Rules, who: str) -> None:
     """Raise ValueError where the rules have actions behind the 108 that ``who`` knows."""
     if rules.more_actions:
-        others = "" if rules.jokers or rules.open_table else ", gin_rummy_v0, GinRummy-v0 with one learner or gin play"
-        raise ValueError(f"rules: {rules.more_actions} has actions that {who} cannot play: take a ginenv.Table{others}")
+        raise ValueError(
+            f"rules: {rules.more_actions} has actions that {who} cannot play: take an environment, a ginenv.Table or "
+            "gin play"
+        )
 
 
 def check_two(rules: Rules) -> None:

@@ -227,6 +227,8 @@ def settle_open(s, rules, knocker):
         s["hand"][knocker] = 0
         s["known"][knocker] = 0
         s["sets"], s["runs"], s["starts"] = sets, runs, starts
+        if knocker == 0:
+            s["laid_first"] |= melds[0] | melds[1] | melds[2]
         go_out(s, rules)
         return
     other, laid = defend_table(s["hand"][1 - knocker], sets, runs, starts)

@@ -36,6 +36,7 @@ STATE = np.dtype(
         ("sets", np.int64),
         ("runs", np.int64),
         ("starts", np.int64),
+        ("laid_first", np.int64),  # open table: of the cards on the table, those that seat 0 laid there
         ("loose", np.int64),  # cards that the seat to act may lay down or off, 0 where it may not
         ("bluffs", np.int64),  # legal discards of a knock above the limit (I2)
         ("discards", np.int64),  # legal discards of the seat to act, mask
@@ -80,7 +81,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""One table: 568 bytes."""
+"""One table: 576 bytes."""
 
 STATE_TYPE = numba.from_dtype(STATE)
 """A STATE record in the signature of a kernel."""

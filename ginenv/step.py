@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ginenv.cards import BIT, JOKER, NO_CARD, SPREAD, dense, total
+from ginenv.cards import BIT, JOKER, JOKERS, NO_CARD, SPREAD, dense, total
 from ginenv.deal import reshuffle
 from ginenv.jit import kernel, standalone
 from ginenv.lay import MELDS, is_legal_lay, put_card, put_meld, write_lays
 from ginenv.ledger import enter_hand
 from ginenv.melds import deadwood, knock_discards
+from ginenv.rng import below
 from ginenv.rules import RULES_TYPE
 from ginenv.scoring import dead_hand, go_out, settle, settle_laid, settle_open
 from ginenv.state import (
@@ -32,6 +33,7 @@ from ginenv.state import (
     LAY_ON_SET,
     MELD,
     N_ACTIONS,
+    N_ALL_ACTIONS,
     NO_SEAT,
     ORDER,
     OVER_PHASE,
@@ -41,6 +43,7 @@ from ginenv.state import (
     STATE_TYPE,
     TAKE,
 )
+from ginenv.view import VIEW_TYPE
 from ginenv.wild import deadwood_wild, knock_discards_wild
 
 
@@ -76,6 +79,35 @@ def write_mask(s, mask):
         words[14 + i] = SPREAD[(knocks >> (4 * i)) & 15]
     if mask.shape[0] > N_ACTIONS:
         write_lays(s, mask)
+
+
+@kernel
+def has_more(s):
+    """Return whether the seat to act, in a STATE or the mover's VIEW, has or might have legal actions behind the 108 of
+    every game: only rules with more actions have such decisions.
+    """
+    return (s["loose"] | s["bluffs"] | (s["discards"] & JOKERS)) != 0 or s["choices"] > 15
+
+
+@standalone(types.int64(VIEW_TYPE, types.int64, types.int64))
+def any_legal(v, key, index):
+    """Return any of the legal actions of the seat to act, of all there are, with equal chance.
+
+    Args:
+        v: The mover's VIEW record.
+        key: Names the choice (`ginenv.rng`), together with ``index``.
+    """
+    mask = np.zeros(N_ALL_ACTIONS, np.int8)
+    write_mask(v, mask)
+    n = np.int64(0)
+    for action in range(N_ALL_ACTIONS):
+        n += mask[action]
+    pick = below(key, index, n)
+    for action in range(N_ALL_ACTIONS):
+        pick -= mask[action]
+        if pick < 0:
+            return action
+    return -1
 
 
 @standalone(types.void(STATE_TYPE, RULES_TYPE, types.int64))
@@ -182,6 +214,8 @@ def _lay_open(s, rules, action):
     s["hand"][seat] &= ~cards
     s["known"][seat] &= ~cards
     s["laid"] |= cards
+    if seat == 0:
+        s["laid_first"] |= cards
     if s["hand"][seat] == 0:
         go_out(s, rules)
         _end(s, rules)

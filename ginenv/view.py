@@ -38,6 +38,7 @@ VIEW = np.dtype(
         ("sets", np.int64),  # melds on the table that can be laid off on, as in STATE (`ginenv.lay`)
         ("runs", np.int64),
         ("starts", np.int64),
+        ("laid", np.int64),  # open table: of the cards on the table, those that the viewer laid there; else 0
         ("loose", np.int64),  # own cards that may be laid down or off; 0 off turn
         ("bluffs", np.int64),  # legal discards of a knock above the limit (I2); 0 off turn
         ("discards", np.int64),  # legal discards; 0 off turn
@@ -177,8 +178,10 @@ def look(s, rules, seat, v):
     v["sets"] = s["sets"]
     v["runs"] = s["runs"]
     v["starts"] = s["starts"]
+    v["laid"] = s["laid_first"]
     v["opened"] = s["opened"]
     if rules["open_table"] and seat == 1:  # relative
+        v["laid"] = (s["sets"] | s["runs"]) & ~s["laid_first"]
         v["opened"] = (s["opened"] >> 1) | ((s["opened"] & 1) << 1)
     v["bound"] = s["bound"]
     v["longest"] = s["longest"]

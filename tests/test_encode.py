@@ -9,19 +9,24 @@ import numpy as np
 import pytest
 
 from ginenv import encode as module
-from ginenv.cards import BIT, NO_CARD, card_list, card_text
+from ginenv.actions import action_text
+from ginenv.cards import BIT, JOKERS, NO_CARD, card_list, card_mask, card_text, count
 from ginenv.deal import new_game
 from ginenv.encode import ENCODINGS, encode, encoding
 from ginenv.envs.vector import random_actions
 from ginenv.lookahead import danger
 from ginenv.melds import completed, deadwood, deadwoods_without
 from ginenv.rules import Rules, rules
-from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, ORDER, RING, Phase, new_states
-from ginenv.step import step
+from ginenv.state import BIG_GIN, DISCARD, FROM_PILE, NO_SEAT, ORDER, RING, Phase, n_actions, new_states
+from ginenv.step import step, write_mask
+from ginenv.table import Table
 from ginenv.view import VIEW, look
-from tests.common import ALL_RULES, TABLES
+from ginenv.wild import deadwood_wild
+from tests.common import ALL_RULES, MORE_RULES, TABLES
 from tests.reference import best_arrangements
+from tests.test_view import shuffled
 
+more_rules = pytest.mark.parametrize("r", MORE_RULES.values(), ids=MORE_RULES.keys())
 every_rules = pytest.mark.parametrize("r", ALL_RULES.values(), ids=ALL_RULES.keys())
 every_encoding = pytest.mark.parametrize("e", ENCODINGS.values(), ids=ENCODINGS.keys())
 
@@ -70,8 +75,8 @@ def test_layout_covers_every_value_once(e):
 
 
 def test_unknown_encoding():
-    with pytest.raises(ValueError, match=r"no encoding 'planes-v2': did you mean planes-v1\?"):
-        encoding("planes-v2")
+    with pytest.raises(ValueError, match=r"no encoding 'planes-v3': did you mean planes-v[12]\?"):
+        encoding("planes-v3")
     with pytest.raises(KeyError, match="no block 'hnad'"):
         ENCODINGS["planes-v1"]["hnad"]
 
@@ -171,9 +176,9 @@ def permute_suits(s: np.void, suits: tuple[int, ...]) -> None:
         return sum((int(mask) >> 16 * k & 0x1FFF) << 16 * suits[k] for k in range(4))
 
     for name in ("hand", "known", "thrown", "refused", "melds"):
-        s[name] = [moved(m) for m in s[name]]
-    for name in ("laid", "discards", "knocks"):
-        s[name] = moved(s[name])
+        s[name] = [moved(m) | (int(m) & JOKERS) for m in s[name]]
+    for name in ("laid", "discards", "knocks", "sets", "runs", "starts", "laid_first", "loose", "bluffs"):
+        s[name] = moved(s[name]) | (int(s[name]) & JOKERS)
     for name in ("order", "draws", "throws"):
         s[name] = rename[s[name]]
     for name in ("drawn", "upcard"):
@@ -478,7 +483,186 @@ def test_H13_table_v1_shows_each_seat_as_the_viewer_counts(r):
 
 
 def test_an_encoding_for_two_is_refused_for_more():
-    assert module.encoding_for(2).name == "planes-v1" and module.encoding_for(3).name == "table-v1"
-    assert module.encoding_for(2, "table-v1").most_players == 6
-    with pytest.raises(ValueError, match="encoding history-v1 is for two players, not 3: use table-v1"):
-        module.encoding_for(3, "history-v1")
+    two, three = rules("modern"), rules("point_rules")
+    assert module.encoding_for(two).name == "planes-v1" and module.encoding_for(three).name == "table-v1"
+    assert module.encoding_for(two, "table-v1").most_players == 6
+    for name in ("history-v1", "planes-v2"):
+        with pytest.raises(ValueError, match=f"encoding {name} is for two players, not 3: use table-v1"):
+            module.encoding_for(three, name)
+
+
+# --- Melds on the table, jokers, and settlement by hand (planes-v2) ---------------------------------
+
+
+def test_C8_V8_an_encoding_that_does_not_show_the_game_is_refused():
+    for r in MORE_RULES.values():
+        assert module.encoding_for(r).name == "planes-v2"
+    for r, what in ((MORE_RULES["jokers"], "jokers"), (MORE_RULES["open table"], r"melds on the table \(open_table\)")):
+        for name in ENCODINGS:
+            if name != "planes-v2":
+                with pytest.raises(ValueError, match=f"^encoding {name} shows no {what}: use planes-v2$"):
+                    module.encoding_for(r, name)
+    assert module.encoding_for(MORE_RULES["by hand"], "planes-v1").name == "planes-v1"
+
+
+@more_rules
+def test_C8_V8_H9_I2_hidden_cards_change_no_encoding_and_no_mask(r):
+    rng, phases, changed = np.random.default_rng(4), set(), 0
+    masks = np.zeros((2, n_actions(r)), np.int8)
+    for s in random_states(r, 3, 4):
+        for seat in (0, 1):
+            t = shuffled(s, r, seat, rng)
+            changed += t.tobytes() != s.tobytes()
+            phases.add((int(s["phase"]), seat == s["seat"]))
+            views = [view_of(state, r, seat)[0] for state in (s, t)]
+            for v, mask in zip(views, masks, strict=True):
+                write_mask(v, mask)
+            assert (masks[0] == masks[1]).all() and (seat == s["seat"] or not masks.any())
+            for e in ENCODINGS.values():
+                assert (encoded(views[0], r, e) == encoded(views[1], r, e)).all(), e.name
+    assert changed > 0
+    due = (0, 1, 2) + ((4, 5) if r.settle_by_hand else ()) + ((6,) if r.illegal_knocks else ())
+    assert {(p, own) for p in due for own in (True, False)} <= phases
+
+
+@more_rules
+def test_C8_V8_H9_I2_planes_v2_in_range_and_suits_permute_blocks(r):
+    e, suits = ENCODINGS["planes-v2"], {4: (2, 0, 3, 1)}[r.suits]
+    for s in random_states(r, 4, 3)[::2]:
+        for seat in (0, 1):
+            before = encoded(view_of(s, r, seat)[0], r, e)
+            assert np.abs(before * e.scale).max() < 1.31
+            t = s.copy()
+            permute_suits(t, suits)
+            after = encoded(view_of(t, r, seat)[0], r, e)
+            cut = 4 * e.suit_size
+            blocks = after[:cut].reshape(4, e.suit_size)
+            assert (blocks[list(suits)] == before[:cut].reshape(4, e.suit_size)).all()
+            if not r.settle_by_hand or s["phase"] != Phase.ARRANGE:
+                assert (before[cut:] == after[cut:]).all()
+
+
+def laid_by_hand(t: Table) -> list[set[str]]:
+    """Return by seat what was laid down and off in this hand where that can be laid off on, from the record."""
+    laid: list[set[str]] = [set(), set()]
+    for play in t.history[-1].plays:
+        words = action_text(play.action).split()
+        if words[0] == "meld" and (t.rules.open_table or play.seat == t._s["knocker"]):
+            laid[play.seat] |= set(words[1:])
+        elif words[0] == "lay":
+            laid[play.seat].add(words[2])
+    return laid
+
+
+def naive_layoffs(t: Table) -> set[str]:
+    """Return the cards that the seat to act may lay off, from the texts of its actions."""
+    lays = [action_text(a).split() for a in t.legal_actions()]
+    return {words[2] for words in lays if words[0] == "lay"}
+
+
+@more_rules
+def test_C8_V8_H9_I2_planes_v2_shows_what_lies_on_the_table_and_who_laid_it(r):
+    e, seen = ENCODINGS["planes-v2"], set()
+    for seed in range(5):
+        rng, t = np.random.default_rng(seed), Table(r, seed=seed)
+        while True:
+            s = t._s
+            laid = laid_by_hand(t)
+            knocker, gin = int(s["knocker"]), s["phase"] == Phase.DEFEND and int(s["sets"] | s["runs"]) == 0
+            for seat in (0, 1):
+                v = view_of(s, r, seat)[0]
+                out = encoded(v, r, e)
+
+                def shown(name: str, out: np.ndarray = out) -> set[str]:
+                    return set(texts(sorted(cards_of(e[name].of(out)))))
+
+                own = seat == t.seat and not t.done
+                if not t.done and not gin:
+                    assert shown("laid_own") == laid[seat] and shown("laid_opponent") == laid[1 - seat]
+                    assert shown("sets") | shown("runs") == laid[0] | laid[1]
+                if gin:
+                    assert not shown("sets") | shown("runs")  # nothing is laid off on gin
+                assert shown("layoffs") == (naive_layoffs(t) if own else set())
+                assert shown("loose") == (set(texts(card_list(int(s["loose"])))) if own else set())
+                assert shown("bluffs") == (set(texts(card_list(int(s["bluffs"])))) if own else set())
+                runs = shown("runs")
+                starts = set(texts(card_list(int(s["starts"]))))
+                assert shown("starts") == starts <= runs
+                want = {
+                    **{f"phase_{p.name.lower()}": s["phase"] == p for p in Phase},
+                    "knocker_own": knocker == seat,
+                    "knocker_opponent": knocker == 1 - seat,
+                    "can_say_done": own and "done" in [action_text(a) for a in t.legal_actions()],
+                    "bound": min(int(s["bound"]), 13),
+                    "loose_points": sum(min(c % 13 + 1, 10) for c in card_list(int(s["loose"]))) if own else 0,
+                    "cards_own": count(s["hand"][seat]),
+                    "cards_opponent": count(s["hand"][1 - seat]),
+                    "opened_own": int(s["opened"]) >> seat & 1,
+                    "opened_opponent": int(s["opened"]) >> (1 - seat) & 1,
+                    "new_stocks": min((99 if r.reshuffles is None else r.reshuffles) - int(s["reshuffled"]), 13),
+                    "longest_meld": r.longest_meld,
+                    "jokers": r.jokers,
+                    "open_table": r.open_table,
+                    "rummy_doubles": r.rummy_doubles,
+                    "settle_by_hand": r.settle_by_hand,
+                    "illegal_knocks": r.illegal_knocks,
+                    "big_gin": r.big_gin,
+                    "big_gin_bonus": r.big_gin_bonus,
+                    "hollywood": 0,
+                    "deadwood": deadwood_wild(int(v["hand"]), r.longest_meld),
+                }
+                for name, value in want.items():
+                    assert e[name].of(out) == value, name
+                pile = [int(c) for c in s["order"][ORDER - s["n_pile"] :]]
+                masks = {
+                    "hand": int(v["hand"]),
+                    "top": int(BIT[pile[0]]) if pile else 0,
+                    "buried": card_mask(pile[1:]),
+                    "unseen": int(v["unseen"]),
+                    "known_opponent": int(v["known"][1]),
+                    "known_own": int(v["known"][0]),
+                    "refused_opponent": int(s["refused"][1 - seat]),
+                    "refused_own": int(s["refused"][seat]),
+                    "drawn": int(BIT[v["drawn"]]) if v["drawn"] != NO_CARD else 0,
+                    "knocks": int(v["knocks"]),
+                    "thrown_own": int(s["thrown"][seat]),
+                    "thrown_opponent": int(s["thrown"][1 - seat]),
+                }
+                for name, bits in masks.items():
+                    assert shown(name) == set(texts(card_list(bits & ~JOKERS))), name
+                    there = [bits >> 61 & 1, bits >> 62 & 1]
+                    assert e[f"{name}_jokers"].of(out).tolist() == there, name
+                    seen.update([name] if any(there) else [])
+                seen.update(name for name in ("sets", "runs", "laid_own", "layoffs", "bluffs") if shown(name))
+            if t.done:
+                break
+            legal = t.legal_actions()
+            lays = [a for a in legal if 108 <= a < 596]
+            knocks = [a for a in legal if 56 <= a < 108]
+            pool = lays if lays and rng.random() < 0.7 else knocks if knocks and rng.random() < 0.5 else legal
+            t.step(int(rng.choice(pool)))
+    due = {"hand", "top", "unseen", "drawn", "thrown_own"} if r.jokers else set()
+    if (r.open_table or r.settle_by_hand) and r.longest_meld == 13:
+        due |= {"sets", "runs", "laid_own", "layoffs"}
+    assert due | ({"bluffs"} if r.illegal_knocks else set()) <= seen
+
+
+def test_V2_planes_v2_shows_all_three_columns():
+    r, e = rules("hollywood"), ENCODINGS["planes-v2"]
+    s = random_states(r, 8, 1)[0]
+    s["scores"][:6], s["boxes"][:6], s["wins"] = (90, 60, 50, 30, 0, 200), (2, 3, 1, 2, 0, 4), (2, 3)
+    for seat in (0, 1):
+        out = encoded(view_of(s, r, seat)[0], r, e)
+        assert e["hollywood"].of(out) == 1
+        for column in (1, 2):
+            for who, name in ((seat, "own"), (1 - seat, "opponent")):
+                assert e[f"score_{name}_{column + 1}"].of(out) == min(int(s["scores"][2 * column + who]), 127)
+                assert e[f"boxes_{name}_{column + 1}"].of(out) == s["boxes"][2 * column + who]
+        assert (e["wins_own"].of(out), e["wins_opponent"].of(out)) == (s["wins"][seat], s["wins"][1 - seat])
+
+
+def test_C8_encodings_without_a_place_for_jokers_write_0():
+    r = MORE_RULES["jokers"]
+    for s in random_states(r, 5, 1)[::5]:
+        for e in ENCODINGS.values():
+            assert encoded(view_of(s, r, 0)[0], r, e).any() == (e.name == "planes-v2")

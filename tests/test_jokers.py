@@ -153,5 +153,5 @@ def test_C8_a_joker_is_discarded_and_read_by_name():
     assert ginenv.arrange("*1 7H 7D KD", Rules(jokers=True)).melds == ("7H 7D *1",)
     with pytest.raises(ValueError, match="is not in this deck"):
         ginenv.deadwood("*1 7H 7D KD")
-    with pytest.raises(ValueError, match="no encoding shows jokers"):
-        ginenv.gin_rummy_v0.env(Rules(jokers=True))
+    with pytest.raises(ValueError, match="encoding planes-v1 shows no jokers: use planes-v2"):
+        ginenv.gin_rummy_v0.env(Rules(jokers=True), encoding="planes-v1")

@@ -69,9 +69,6 @@ class Desk:
         render_mode: str | None = None,
     ) -> None:
         self.rules = rules_named(rules)
-        if self.rules.jokers or self.rules.open_table:
-            what = "jokers" if self.rules.jokers else "an open table"
-            raise ValueError(f"rules: no encoding shows {what}: play it at a ginenv.Table")
         self.episode = choice("episode", episode, EPISODES)
         self.reward = choice("reward", reward, REWARDS)
         if encoding is not None:
@@ -79,7 +76,7 @@ class Desk:
         if render_mode is not None:
             choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
-        self.encoding = encoding_for(self.rules.hand_players, encoding)
+        self.encoding = encoding_for(self.rules, encoding)
         self.n_actions = n_actions(self.rules)
         self.states = new_states(1)
         self.rewards = np.zeros(self.rules.players, dtype=np.float32)

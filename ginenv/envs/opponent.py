@@ -56,15 +56,21 @@ def ask(agent: Opponent, views: np.ndarray, rules: Rules, keys: np.ndarray) -> n
 
 
 def check_players(agent: Opponent, rules: Rules) -> None:
-    """Raise ValueError unless ``agent`` plays hands of as many players as the rules have.
+    """Raise ValueError unless ``agent`` plays such hands: with as many players, and jokers or an open table where the
+    rules have them.
 
-    An agent says how many in its attribute ``most_players``; without one it is taken to play hands of two.
+    An agent says how many players in its attribute ``most_players``, and whether it plays all rules in ``plays_all``;
+    without them it is taken to play hands of two without jokers and without an open table. Settlement by hand and
+    bluffs need no agent that knows them: the automatic settlement stands in (`ginenv.lay.automatic_action`).
     """
     most = getattr(agent, "most_players", 2)
     if rules.hand_players > most:
         raise ValueError(
             f"agent {name_of(agent)} plays hands of {most}, and the rules want {rules.hand_players} players"
         )
+    if (rules.jokers or rules.open_table) and not getattr(agent, "plays_all", False):
+        what = "jokers" if rules.jokers else "the open table"
+        raise ValueError(f"agent {name_of(agent)} cannot play with {what}: random and greedy can")
 
 
 def exact_copy(array: np.ndarray) -> np.ndarray:

@@ -18,9 +18,10 @@ from ginenv.envs.episode import ENDED, NEXT_HAND, RUNNING, TRUNCATED, advance, c
 from ginenv.envs.opponent import AgentError, Opponent, ask, check_players, find, name_of
 from ginenv.envs.single import LEARNER
 from ginenv.jit import kernel
+from ginenv.lay import automatic_action
 from ginenv.rng import apart, checked_seed, mix
-from ginenv.rules import Rules, refuse_more_actions
-from ginenv.state import N_ACTIONS, new_states
+from ginenv.rules import Rules
+from ginenv.state import OVER_PHASE, new_states
 from ginenv.step import is_legal, write_mask
 from ginenv.view import VIEW, look
 
@@ -31,7 +32,7 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     Options are those of `ginenv.envs.single.GinRummyEnv`, and table ``i`` seeded with ``s`` plays what a single
     environment seeded with ``mix(s, i)`` plays, whatever the number of tables. A finished table is dealt anew in the
     same step (AutoresetMode.SAME_STEP): its last observation is in ``info["final_obs"]``. ``info["action_mask"]`` is
-    int8, (num_envs, 108).
+    int8, (num_envs, 108), or more where the rules have more actions.
 
     There is no ``illegal_reward``: an illegal action of the learner raises `IllegalAction` and changes no table. When
     the opponent raises or acts illegally, `reset` and `step` raise `ginenv.envs.opponent.AgentError`, which names it;
@@ -52,19 +53,18 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise ValueError("environment: many tables are not drawn: leave render_mode out")
         desk = Desk(rules, **options)
         self.rules, self._episode, self._reward, self.encoding = desk.rules, desk.episode, desk.reward, desk.encoding
-        refuse_more_actions(self.rules, "a vector of tables")
         self._opponent = find(opponent)
         check_players(self._opponent, self.rules)
         self.num_envs = num_envs
         self.render_mode = None
         self.single_observation_space = desk.observation_space()
-        self.single_action_space = spaces.Discrete(N_ACTIONS)
+        self.single_action_space = spaces.Discrete(desk.n_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._states = new_states(num_envs)
         self._views = np.zeros(num_envs, dtype=VIEW)
         self._codes = np.zeros((num_envs, self.encoding.size), dtype=np.int8)
-        self._masks = np.zeros((num_envs, N_ACTIONS), dtype=np.int8)
+        self._masks = np.zeros((num_envs, desk.n_actions), dtype=np.int8)
         self._seeds: np.ndarray | None = None
         self._roots = np.zeros(0, dtype=np.int64)  # of the opponent's keys
         self._running = False
@@ -153,9 +153,20 @@ class GinRummyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self._states, self.rules.record, tables, self._roots, self._episodes, self._decisions, self._views, keys
             )
             self._decisions[tables] += 1
-            bad, why = self._play(tables, ask(self._opponent, self._views[: len(tables)], self.rules, keys))
+            bad, why = self._play(tables, self._answers(self._views[: len(tables)], keys))
             if why is not None:
                 raise AgentError(f"agent {name_of(self._opponent)} acted illegally at table {bad}: {why}")
+
+    def _answers(self, views: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Return the opponent's actions; where a knock is settled by hand, those of the automatic settlement."""
+        if not self.rules.more_actions:
+            return ask(self._opponent, views, self.rules, keys)
+        actions = np.zeros(len(views), dtype=np.int64)
+        playing = views["phase"] < OVER_PHASE
+        _settle_all(views, self.rules.record, playing, actions)
+        if playing.any():
+            actions[playing] = ask(self._opponent, views[playing], self.rules, keys[playing])
+        return actions
 
     def _play(self, tables: np.ndarray, actions: np.ndarray) -> tuple[int, str | None]:
         """Play all actions, or none: then the first table with an illegal one is returned, and the reason."""
@@ -186,6 +197,14 @@ def _look_all(states, rules, tables, roots, episodes, decisions, views, keys):
         i = tables[n]
         look(states[i], rules, states[i]["seat"], views[n])
         keys[n] = mix(mix(roots[i], episodes[i]), decisions[i])
+
+
+@kernel
+def _settle_all(views, rules, playing, actions):
+    """Write the automatic settlement's action of each VIEW in which no hand is played any more."""
+    for n in range(views.shape[0]):
+        if not playing[n]:
+            actions[n] = automatic_action(views[n], rules)
 
 
 @kernel

@@ -31,10 +31,10 @@ from ginenv.envs.episode import (
 from ginenv.jit import kernel
 from ginenv.ledger import standing
 from ginenv.rng import below, checked_seed, mix
-from ginenv.rules import Rules, refuse_more_actions
+from ginenv.rules import Rules
 from ginenv.rules import rules as rules_of
-from ginenv.state import DISCARD, KNOCK, N_ACTIONS, new_states
-from ginenv.step import is_legal, write_mask
+from ginenv.state import DISCARD, KNOCK, n_actions, new_states
+from ginenv.step import any_legal, has_more, is_legal, write_mask
 from ginenv.view import VIEW, look
 
 _GAME = EPISODES.index("game")
@@ -134,6 +134,9 @@ def random_actions(views, key, out):
     """
     for i in range(views.shape[0]):
         v = views[i]
+        if has_more(v):
+            out[i] = any_legal(v, key, i)
+            continue
         choices, discards, knocks = np.int64(v["choices"]), v["discards"], v["knocks"]
         n_choices, n_discards = count(choices), count(discards)
         pick = below(key, i, n_choices + n_discards + count(knocks))
@@ -155,7 +158,7 @@ class Tables:
         seed: Names the whole run, 0 to 2**63 - 1. Table i's k-th episode is a game with the seed
             ``episode_seed(seed, i, k)`` (`ginenv.deal.new_game`): the same whatever ``n`` is.
         episode: ``"hand"``, one hand from a score of 0, or ``"game"``, hands up to the target or number.
-        encoding: A name of `ginenv.encode.ENCODINGS`; by default planes-v1, for more than two at one table table-v1.
+        encoding: A name of `ginenv.encode.ENCODINGS`; the default is by the rules (`ginenv.encode.encoding_for`).
         reward: ``"points"``: the hand's points for its winner and as many less for the loser, at each hand's end;
             at a game's end also what boxes and bonuses add, so that the sum is the game's margin. ``"win"``:
             1, -1, or 0 for nobody's, at the episode's end. For more than two see `ginenv.envs.episode.advance`.
@@ -166,7 +169,8 @@ class Tables:
 
     Attributes:
         observations: int8, shape (n, size): the encoded view of the seat to act.
-        action_masks: int8, shape (n, 108): 1 for its legal actions.
+        action_masks: int8, shape (n, 108), or more where the rules have more actions (`ginenv.state.n_actions`): 1 for
+            its legal actions.
         views: VIEW, shape (n,): its view, for agents that want it (`random_actions`, native policies).
         seats: int8, shape (n,): the player whose decision it is; that is the seat, but for V5 and V6.
         rewards: float32, shape (n, players): of all players for this step. They sum to zero.
@@ -196,17 +200,16 @@ class Tables:
         self.n = checked_count("n", n)
         self.seed = checked_seed(seed)
         self.rules = rules_of(rules)
-        refuse_more_actions(self.rules, "a batch of tables")
         self.episode = episode
         self.reward = reward
-        self.encoding = encoding_for(self.rules.hand_players, encoding)
+        self.encoding = encoding_for(self.rules, encoding)
         code = self.encoding.code
         self._options = (code, choice("episode", episode, EPISODES), choice("reward", reward, REWARDS))
         self._states = new_states(self.n)
         self._actions = np.zeros(self.n, dtype=np.int64)
         self.views = np.zeros(self.n, dtype=VIEW)
         self.observations = np.zeros((self.n, self.encoding.size), dtype=np.int8)
-        self.action_masks = np.zeros((self.n, N_ACTIONS), dtype=np.int8)
+        self.action_masks = np.zeros((self.n, n_actions(self.rules)), dtype=np.int8)
         self.seats = np.zeros(self.n, dtype=np.int8)
         self.rewards = np.zeros((self.n, self.rules.players), dtype=np.float32)
         self.returns = np.zeros_like(self.rewards)
