@@ -36,8 +36,8 @@ class raw_env(AECEnv):  # noqa: N801 - PettingZoo's name
         reward: ``"points"`` (what a hand scores, less the mean of what the others score: for two the loser's is the
             winner's with a minus; over a game they add up to its margin) or ``"win"`` (1 and -1, with more than two
             players the -1 shared; 0 for a dead hand; at the end). Rewards always sum to 0.
-        encoding: A name of `ginenv.encode.ENCODINGS`; by default planes-v1, where the rules have more actions planes-v2,
-            for more than two at one table table-v1.
+        encoding: A name of `ginenv.encode.ENCODINGS`; by default planes-v1, where the rules have more actions
+            planes-v2, for more than two at one table table-v1.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints), or None. Drawings show what the seat to act
             sees.
 
