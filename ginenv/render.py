@@ -201,6 +201,8 @@ WIDTH = 640
 _CARD_W, _CARD_H, _STEP, _GAP, _MARGIN = 44, 62, 46, 10, 20
 _ROW_H = 112
 _MIDDLE_H = 104
+_TABLE_H = 176
+"""Of the melds on the table: two lines of cards, which is room for all that two hands can lay down."""
 
 _FELT, _DARK, _WHITE, _RED, _BLACK = "#1f6b45", "#175236", "#ffffff", "#c8202f", "#1a1a1a"
 _EDGE, _BACK, _BACK_LINE, _PALE, _GOLD, _BLUE = (
@@ -216,13 +218,17 @@ def _layout(view: Any, rules: Rules, shown: Sequence[int], names: Sequence[str])
     """
     rows, result = _rows(view, rules, shown, names)
     others = len(rows) - 1
-    height = _ROW_H * (others + 1) + _MIDDLE_H + 16
+    laid = rules.open_table or rules.settle_by_hand
+    height = _ROW_H * (others + 1) + _MIDDLE_H + 16 + _TABLE_H * laid
     shapes: list[tuple[Any, ...]] = [("rect", 0, 0, WIDTH, height, _FELT)]
     y = 10
     for row in rows[1:]:
         _draw_row(shapes, row, y, NO_CARD)
         y += _ROW_H
     _draw_middle(shapes, view, rows, result, y)
+    if laid:
+        _draw_table(shapes, view, y + _MIDDLE_H)
+        y += _TABLE_H
     drawn = int(view["drawn"]) if int(view["mover"]) == 0 else NO_CARD
     _draw_row(shapes, rows[0], y + _MIDDLE_H, drawn)
     return height, shapes
@@ -252,6 +258,19 @@ def _draw_row(shapes: list[tuple[Any, ...]], row: _Row, y: int, drawn: int) -> N
     for _ in range(row.backs):
         shapes.append(("back", x, top))
         x += _STEP
+
+
+def _draw_table(shapes: list[tuple[Any, ...]], view: Any, y: int) -> None:
+    """Draw the melds on the table that can be laid off on, a bar under each, card by card over two lines."""
+    shapes.append(("text", _MARGIN, y, 2, _WHITE, "on the table"))
+    x, top = _MARGIN, y + 22
+    for meld in table_melds(view):
+        for c in card_list(meld):
+            if x + _CARD_W > WIDTH - _MARGIN // 2:
+                x, top = _MARGIN, top + _CARD_H + 14
+            shapes += [("card", x, top, c), ("rect", x, top + _CARD_H + 4, _CARD_W, 4, _GOLD)]
+            x += _STEP
+        x += _GAP
 
 
 def _draw_middle(

@@ -1,6 +1,7 @@
 """Drawings of a VIEW: every card that may be seen, and no other."""
 
 import random
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import ginenv
 from ginenv import Table, render
-from ginenv.cards import card_list
+from ginenv.cards import card_list, card_mask
 
 FIRST = "JS QS 4H 4D 4C 6H 7H 8H 8D 9C"
 SECOND = "TS 2S 2H 2D KD QH 5C 3D AC 3H"
@@ -116,6 +117,46 @@ def test_rgb_draws_every_letter_that_it_needs():
     lines = [str(t.render(seat=seat, reveal=True)) for seat in (0, 1)]
     letters = set("".join(lines)) - {"\n", "[", "]", "|"}
     assert letters <= set(render._FONT)
+
+
+def test_V8_melds_on_the_table_are_drawn_however_many_there_are():
+    t = Table("open_table", seed=1)
+    view = t.view(0)
+    hearts, clubs = card_mask("AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH"), card_mask("5C 6C 7C 8C")
+    view["sets"], view["runs"], view["starts"] = card_mask("AS AD AC KS KD KC"), hearts | clubs, card_mask("AH 5C")
+    laid = [
+        "AS",
+        "AD",
+        "AC",
+        "KS",
+        "KD",
+        "KC",
+        "AH",
+        "2H",
+        "3H",
+        "4H",
+        "5H",
+        "6H",
+        "7H",
+        "8H",
+        "9H",
+        "TH",
+        "JH",
+        "QH",
+        "KH",
+        "5C",
+        "6C",
+        "7C",
+        "8C",
+    ]
+    drawing = render.svg(view, t.rules)
+    assert all(f"<title>{c}</title>" in drawing for c in laid)
+    places = re.findall(r'x="(\d+)\.5" y="(\d+)\.5"', drawing)
+    assert len(set(places)) == len(places)
+    image = render.rgb_array(view, t.rules)
+    assert max(int(x) for x, _ in places) + 44 <= image.shape[1]
+    assert max(int(y) for _, y in places) + 62 <= image.shape[0]
+    assert image.shape == t.render("rgb_array", 0).shape  # all frames of a game are of one size
 
 
 def test_an_unknown_mode_is_told():
