@@ -126,6 +126,8 @@ def _status(view: Any, rows: list[_Row], result: Settlement | TableResult | None
     }[phase]
     if phase == Phase.DRAW and int(view["passes"]) == int(view["players"]) and int(view["turn"]) == 0:
         what = "draw from the stock"
+    if phase == Phase.DISCARD and view["loose"]:  # the open table
+        what = "lay down or off, discard"
     if view["knocks"]:
         what += " or knock"
     if choices >> BIG_GIN & 1:

@@ -9,7 +9,7 @@ import pytest
 
 import ginenv
 from ginenv import Table, render
-from ginenv.cards import card_list, card_mask
+from ginenv.cards import card_list, card_mask, card_text
 
 FIRST = "JS QS 4H 4D 4C 6H 7H 8H 8D 9C"
 SECOND = "TS 2S 2H 2D KD QH 5C 3D AC 3H"
@@ -124,31 +124,8 @@ def test_V8_melds_on_the_table_are_drawn_however_many_there_are():
     view = t.view(0)
     hearts, clubs = card_mask("AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH"), card_mask("5C 6C 7C 8C")
     view["sets"], view["runs"], view["starts"] = card_mask("AS AD AC KS KD KC"), hearts | clubs, card_mask("AH 5C")
-    laid = [
-        "AS",
-        "AD",
-        "AC",
-        "KS",
-        "KD",
-        "KC",
-        "AH",
-        "2H",
-        "3H",
-        "4H",
-        "5H",
-        "6H",
-        "7H",
-        "8H",
-        "9H",
-        "TH",
-        "JH",
-        "QH",
-        "KH",
-        "5C",
-        "6C",
-        "7C",
-        "8C",
-    ]
+    laid = [card_text(c) for c in card_list(int(view["sets"] | view["runs"]))]
+    assert len(laid) == 23
     drawing = render.svg(view, t.rules)
     assert all(f"<title>{c}</title>" in drawing for c in laid)
     places = re.findall(r'x="(\d+)\.5" y="(\d+)\.5"', drawing)
