@@ -223,7 +223,8 @@ class Run:
     def load(self, out: Path) -> dict[str, Any]:
         """Go back to the checkpoint in folder ``out``; returns how far it was.
 
-        A process that has no file of this point, as there were fewer or one was killed, goes on from new deals.
+        A process that has no file of this point, as there were fewer or one was killed, goes on from new deals, and so
+        does one whose tables were written by a version that had other fields in a STATE.
 
         Raises:
             Refusal: when it is of another run.
@@ -278,8 +279,11 @@ class Run:
                 self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
                 return progress
         self.generator.set_state(tensors["generator"])
-        states = tensors["tables.states"].numpy().view(STATE)
-        self.tables.restore({"states": states, "episodes": tensors["tables.episodes"].numpy()})
+        states = tensors["tables.states"].numpy()
+        if states.size != self.tables.n * STATE.itemsize:
+            self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
+            return progress
+        self.tables.restore({"states": states.view(STATE), "episodes": tensors["tables.episodes"].numpy()})
         return progress
 
 

@@ -19,7 +19,7 @@ from experiments.match import play_pairs
 from experiments.refusal import Refusal
 from ginenv.cards import card as number
 from ginenv.rules import PRESETS, rules
-from ginenv.state import DISCARD_PHASE, new_states
+from ginenv.state import DISCARD_PHASE, STATE, new_states
 from tests.common import cards
 from tests.common import positions as states_of
 from tests.reference import least_deadwood
@@ -355,6 +355,15 @@ def test_what_cannot_be_trained_is_refused_with_one_sentence(tmp_path, capsys, a
 def test_all_tables_may_have_a_past_self(tmp_path):
     settings = dataclasses.replace(TINY, decisions=256, pool=1.0, eval_every=128)
     assert train(settings, tmp_path) >= 256
+
+
+def test_a_checkpoint_of_tables_with_fewer_fields_goes_on_from_new_deals(tmp_path):
+    train(dataclasses.replace(TINY, decisions=256), tmp_path)
+    tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
+    older = {name: tensor.numpy() for name, tensor in tensors.items()}
+    older["tables.states"] = older["tables.states"].reshape(-1, STATE.itemsize)[:, :-8].reshape(-1).copy()
+    training.write(older, tmp_path / "checkpoint.safetensors", metadata)
+    assert train(dataclasses.replace(TINY, decisions=512), tmp_path) >= 512
 
 
 def test_a_damaged_checkpoint_is_refused_with_one_sentence(tmp_path):
