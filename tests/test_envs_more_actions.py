@@ -64,13 +64,16 @@ def play(tables: Tables, steps: int, start: int = 0) -> None:
 
 @more_rules
 def test_C8_V8_H9_I2_any_legal_is_uniform_over_all_actions(r):
-    phases = set()
-    for n, s in enumerate(positions(r, 31, 4)):
+    phases, n = set(), 0
+    for s in positions(r, 31, 4):
         v = np.zeros(1, VIEW)
         look(s, r.record, int(s["seat"]), v[0])
         legal = legal_actions(s, N_ALL_ACTIONS)
         assert has_more(v[0]) or not [a for a in legal if a >= 108]
-        if s["phase"] == OVER_PHASE or not has_more(v[0]) or n % 13:
+        if s["phase"] == OVER_PHASE or not has_more(v[0]):
+            continue
+        n += 1
+        if n % 13 != 1:  # some of them are enough
             continue
         phases.add(int(s["phase"]))
         found = [int(any_legal(v[0], 5, i)) for i in range(60 * len(legal))]
