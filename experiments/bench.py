@@ -602,6 +602,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     file = Path(options.markdown) if options.markdown not in (None, "-") else None
+    if file and options.only:
+        parser.error(f"--markdown {file}: it takes the whole table, so leave --only out")
     try:
         head, tail = parts_around_table(file) if file else ("", "")
     except ValueError as error:

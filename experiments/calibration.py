@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
             raise Refusal(f"--{name} {getattr(args, name)}: a weight from 0 to 100 is due")
     with refusing():
         rules = rules_for_two(args.rules)
+        refuse_more_actions(rules, "a match of agents")
         agents = [make(args.a), make(args.b)]
     model = {"deadwood": args.deadwood, "gone": args.gone}
     estimates, chances, truth = observe(agents, rules, args.hands, args.worlds, args.seed, model)
@@ -124,7 +125,6 @@ def observe(
     agents: list[Any], rules: Rules, hands: int, worlds: int, seed: int, model: dict[str, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return an estimate, the chance in uniform worlds and the truth (0 or 1) for each card at each discard of A."""
-    refuse_more_actions(rules, "a match of agents")
     s, v = new_states(1)[0], np.zeros(1, dtype=VIEW)
     root = apart(seed)
     rows: list[np.ndarray] = []

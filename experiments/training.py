@@ -261,7 +261,7 @@ class Run:
         # A setting that is younger than the checkpoint had its default then.
         theirs = dataclasses.asdict(type(self.settings)()) | json.loads(metadata["settings"])
         theirs, ours = (json.loads(json.dumps(s)) for s in (theirs, dataclasses.asdict(self.settings)))
-        for name in ours:
+        for name in sorted(ours, key=lambda name: name != "start"):  # other settings follow from that one
             if name != "decisions" and theirs.get(name) != ours[name]:
                 raise Refusal(
                     f"{path} is of a run with {name}={theirs.get(name)}, not {ours[name]}: give another --out, "

@@ -24,6 +24,15 @@ def test_rows_are_chosen_by_their_names(capsys):
     assert "--only chess: no row has that in its name" in capsys.readouterr().err
 
 
+def test_some_rows_do_not_replace_a_page_s_whole_table(capsys, tmp_path):
+    page = tmp_path / "speed.md"
+    page.write_text("<!-- bench -->\nall rows\n<!-- /bench -->\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["--only", "memory of a table", "--markdown", str(page)])
+    assert "leave --only out" in capsys.readouterr().err
+    assert "all rows" in page.read_text(encoding="utf-8")
+
+
 def test_a_row_without_a_target_is_neither_met_nor_missed():
     row = dict(zip(HEAD, rows([Figure("play", "hands/s", "", 1234.5, 7.25, 3, True)])[0], strict=True))
     assert (row["target"], row["met"]) == ("", "")

@@ -37,6 +37,12 @@ def test_odd_numbers_are_refused(capsys, more):
     assert more[0] in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("rules", ["open_table", "modern,jokers=true", "modern,settle_by_hand=true"])
+def test_rules_with_more_actions_are_refused_in_one_sentence(capsys, rules):
+    assert main(["calibration", "greedy", "random", "--rules", rules]) == 2
+    assert "a match of agents cannot play" in capsys.readouterr().err
+
+
 def test_a_plot_is_a_file_or_one_clear_sentence(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     few = ["calibration", "lean", "simple", "--hands", "5", "--worlds", "50"]

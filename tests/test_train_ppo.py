@@ -226,6 +226,8 @@ def test_a_second_phase_does_not_begin_with_what_does_not_fit(whole, tmp_path):
         train(dataclasses.replace(TINY, start=start, width=16), tmp_path)
     with pytest.raises(Refusal, match="is no checkpoint of this learner and encoding: give another --start"):
         train(dataclasses.replace(TINY, start=str(whole / "best.safetensors")), tmp_path)
+    with pytest.raises(Refusal, match="of a run with start=, not "):  # not its rate
+        train(dataclasses.replace(TINY, start=start, rate=(3e-4, 1e-5)), whole)
 
 
 def test_a_checkpoint_from_before_a_setting_is_gone_on_with(whole, tmp_path):
