@@ -365,6 +365,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
         for name, entry in header.items():
             if entry["dtype"] != "F32":
                 raise ValueError(f"{path}: tensor {name} is {entry['dtype']}, not float32")
+            if min(entry["shape"], default=0) < 0:  # NumPy would fill in a size
+                raise ValueError("a negative size")
             begin, end = entry["data_offsets"]
             raw = data[8 + length + begin : 8 + length + end]
             tensors[name] = np.frombuffer(raw, "<f4").reshape(entry["shape"])
@@ -372,7 +374,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
         if str(error).startswith(str(path)):
             raise
         raise ValueError(f"{path} is not a whole safetensors file") from None
-    except (KeyError, TypeError, AttributeError, OverflowError):
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise ValueError(f"{path} is not a whole safetensors file") from None
     return tensors, metadata
 

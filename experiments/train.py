@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="ppo: of a hand: its points, or the change of the chance to win the game")  # fmt: skip
     parser.add_argument("--pool", type=float, default=default.pool,
                         help=f"share of tables with a past self (default {default.pool})")  # fmt: skip
-    parser.add_argument("--start", default="", metavar="FILE",
+    parser.add_argument("--start", metavar="FILE",
                         help="ppo: begin with the networks of another run's checkpoint.safetensors, and learn on "
                         "against scripted bots at small rates")  # fmt: skip
 
@@ -62,9 +62,10 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"--pool {args.pool}: a share from 0 to 1 is possible")
         if args.learner == "dmc" and (args.pool, args.reward) != (train_ppo.Settings.pool, "points"):
             raise ValueError("--pool and --reward are options of ppo: dmc plays itself, for points")
-        if args.learner == "dmc" and args.start:
+        if args.learner == "dmc" and args.start is not None:
             raise ValueError("--start is an option of ppo")
-        if args.start and not Path(args.start).is_file():
+        begun = (Path(args.out) / "checkpoint.safetensors").exists()  # it does not go back to the start
+        if args.start is not None and not begun and not Path(args.start).is_file():
             raise ValueError(f"--start {args.start}: there is no such file: give a run's checkpoint.safetensors")
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
@@ -89,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
         if args.learner == "ppo":
             shared = {"decisions": args.decisions, "seed": seed, "tables": args.tables, "rules": args.rules,
                       "reward": args.reward, "pool": args.pool}  # fmt: skip
-            settings = train_ppo.second_phase(args.start, **shared) if args.start else train_ppo.Settings(**shared)
+            settings = train_ppo.Settings(**shared)
+            if args.start is not None:
+                settings = train_ppo.second_phase(os.path.abspath(args.start), **shared)
             done = train_ppo.train(settings, out, stop, command)
         else:
             done = train_dmc.train(

@@ -134,6 +134,8 @@ def test_the_shipped_weights_are_small_and_say_what_they_are():
     (b"", "is not a whole safetensors file"),
     (b"\x80\x04\x95not a pickle either", "is not a whole safetensors file"),
     (safetensors(weights(), GOOD)[:-4], "is not a whole safetensors file"),
+    (safetensors(weights(), GOOD).replace(b'"shape": [26]', b'"shape": [-1]'), "is not a whole safetensors file"),
+    ((200_000).to_bytes(8, "little") + b"[" * 200_000, "is not a whole safetensors file"),
     (safetensors(weights(), GOOD) + b"more", "has 4 bytes behind its tensors, where it should end"),
     (safetensors(weights(), ["odd"]), "its __metadata__ is not an object of strings"),
     (safetensors(weights(), GOOD | {"settings": 1}), "its __metadata__ is not an object of strings"),
