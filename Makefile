@@ -42,7 +42,7 @@ fuzz: $(READY)
 # The figures of docs/strength.md; stopped, it goes on from where it was.
 PANEL := simple simple:early=10,until=6,late=0 simple:early=10,until=4,late=0
 SEARCHES := mc mc:worlds=16 mc:worlds=64 mc:worlds=256 mc:worlds=1024 mc:width=1 mc:prior=0 mc:patient=0 mc:patient=1 \
-	mc:deadwood=0,gone=0 mc:game=1 mc:policy=heuristic mc:policy=heuristic,width=1 ismcts
+	mc:deadwood=0,gone=0 mc:game=1 mc:until=8 mc:policy=heuristic mc:policy=heuristic,width=1 ismcts
 EVALUATORS := heuristic heuristic:signs=0 heuristic:close=0 heuristic:danger=0,alarm=0 heuristic:ahead=0
 strength: $(READY)
 	$(BIN)/gin tournament heuristic mc lean ppo $(PANEL) --games 4000 --rules eaai --seed 31 --out runs/strength
