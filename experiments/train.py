@@ -64,16 +64,16 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--pool and --reward are options of ppo: dmc plays itself, for points")
         if args.learner == "dmc" and args.start is not None:
             raise ValueError("--start is an option of ppo")
-        begun = (Path(args.out) / "checkpoint.safetensors").exists()  # it does not go back to the start
-        if args.start is not None and not begun and not Path(args.start).is_file():
-            raise ValueError(f"--start {args.start}: there is no such file: give a run's checkpoint.safetensors")
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
-        seed = checked_seed(args.seed, "--seed")
         if not args.out.strip():
             raise ValueError("--out is empty: give a folder to write to")
+        out = Path(args.out)
+        shared = {"decisions": args.decisions, "seed": checked_seed(args.seed, "--seed"), "tables": args.tables,
+                  "rules": args.rules}  # fmt: skip
+        ppo = train_ppo.first_or_second_phase(args.start, out, **shared, reward=args.reward, pool=args.pool)
     with refusing(OSError, "--out"):
-        (Path(args.out) / "tensorboard").mkdir(parents=True, exist_ok=True)
+        (out / "tensorboard").mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_memory()
     if "WORLD_SIZE" in os.environ:
@@ -86,26 +86,18 @@ def run(args: argparse.Namespace) -> int:
 
     before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
     try:
-        out, command = Path(args.out), shlex.join(["gin", *args.argv])
+        command = shlex.join(["gin", *args.argv])
         if args.learner == "ppo":
-            shared = {"decisions": args.decisions, "seed": seed, "tables": args.tables, "rules": args.rules,
-                      "reward": args.reward, "pool": args.pool}  # fmt: skip
-            settings = train_ppo.Settings(**shared)
-            if args.start is not None:
-                settings = train_ppo.second_phase(os.path.abspath(args.start), **shared)
-            done = train_ppo.train(settings, out, stop, command)
+            done = train_ppo.train(ppo, out, stop, command)
         else:
-            done = train_dmc.train(
-                train_dmc.Settings(decisions=args.decisions, seed=seed, tables=args.tables, rules=args.rules), out,
-                stop, command,
-            )  # fmt: skip
+            done = train_dmc.train(train_dmc.Settings(**shared), out, stop, command)
     finally:
         signal.signal(signal.SIGINT, before)
         if dist.is_initialized():
             dist.destroy_process_group()
     if int(os.environ.get("RANK", "0")) > 0:
         return 0
-    if done > args.decisions and not (Path(args.out) / "last.safetensors").exists():
+    if done > args.decisions and not (out / "last.safetensors").exists():
         print(f"{args.out} has learned from {done:,} decisions already, and has not ended: give more than these")
     elif done >= args.decisions:
         print(f"done: play it with ppo:path={args.out}/last.safetensors")

@@ -18,6 +18,7 @@ networks; the first one measures, logs and writes.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,21 +31,24 @@ import torch.distributed as dist
 from torch import Tensor
 
 from agents import ppo
-from agents.game_value import game_table
 from agents.network import RANKS, Critic, Policy
 from agents.registry import make
 from experiments import hidden, training
+from experiments.hand_worth import ITSELF, HandWorth
 from experiments.refusal import Refusal
 from experiments.training import Run, any_process, average, finite, lay_out_all, measure, own_seed, positions
 from ginenv.envs.opponent import ask
 from ginenv.envs.vector import Tables
 from ginenv.rng import below, mix
-from ginenv.rules import Rules, parse_rules
+from ginenv.rules import parse_rules
 from ginenv.state import N_ACTIONS, Kind
 
 SCRIPTED = ("simple", "simple", "simple:early=10,until=6,late=0", "heuristic", "heuristic")
 """Whom it also plays with while it learns, some more often. It does not imitate them: only its own decisions are
 learned from."""
+
+SOLVE_EVERY = 500_000
+"""Decisions after which the chances to win games are solved anew (`experiments.hand_worth`)."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ class Settings(training.Settings):
     """What a run is, beside what all learners share."""
 
     reward: str = "points"
-    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game (`agents.game_value`); a
-    fifth of a game is then a reward of 1, which is about as much as `unit`."""
+    """Of a hand: its points, or (``game``) by how much it changes the chance to win the game against whom it is played
+    (`experiments.hand_worth`); a fifth of a game is then a reward of 1, which is about as much as `unit`."""
     batch: int = 256
     pool: float = 0.05
     """Share of the tables at which one seat is a past self."""
@@ -79,7 +83,7 @@ class Settings(training.Settings):
     """Weight of a head that tells the opponent's cards from what the policy's trunk makes of a position."""
     past_selves: int = 8
     start: str = ""
-    """Checkpoint file of another run: the networks begin as they are there (`second_phase`)."""
+    """Checkpoint file of another run: the networks begin as they are there (`first_or_second_phase`)."""
 
     @property
     def panel(self) -> dict[str, str]:
@@ -87,12 +91,25 @@ class Settings(training.Settings):
         return {"opponent": self.against} if self.against else super().panel
 
 
-def second_phase(start: str, **others: Any) -> Settings:
-    """Return the settings to go on from another run's checkpoint: small rates, and mostly against scripted bots.
+def first_or_second_phase(start: str | None, out: Path, **others: Any) -> Settings:
+    """Return the settings to learn from nothing, or those of a second phase, from another run's checkpoint on.
 
-    Self-play leaves a policy that is hard to beat; against whom it will meet there is more to win.
+    Self-play leaves a policy that is hard to beat; against whom it will meet there is more to win. So a second phase
+    has small rates, and plays mostly against scripted bots.
+
+    Args:
+        start: The checkpoint file, or None: from nothing.
+        out: The run's folder: once it has a checkpoint of its own, ``start`` need not be there any more.
+        others: Further settings.
+
+    Raises:
+        ValueError: when there is no such file.
     """
-    return Settings(start=start, rate=(3e-4, 1e-5), entropy=(0.01, 0.002), scripted=0.9, **others)
+    if start is None:
+        return Settings(**others)
+    if not (out / "checkpoint.safetensors").exists() and not Path(start).is_file():
+        raise ValueError(f"--start {start}: there is no such file: give a run's checkpoint.safetensors")
+    return Settings(start=os.path.abspath(start), rate=(3e-4, 1e-5), entropy=(0.01, 0.002), scripted=0.9, **others)
 
 
 def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: False, command: str = "") -> int:
@@ -125,25 +142,32 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     learned = [*policy.parameters(), *critic.parameters(), *reader.parameters()]
     adam = torch.optim.Adam(learned, lr=settings.rate[0], eps=1e-5, fused=True)
     generator = torch.Generator().manual_seed(own_seed(settings.seed, rank))  # of all chance but the deals
-    by_game = settings.reward == "game"
-    tables = Tables(
-        settings.tables, rules, own_seed(settings.seed, rank), "game" if by_game else "hand", ppo.ENCODING.name
-    )
-
-    # --- Where an earlier run stopped ---
-
-    run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank)
-    decisions, seconds, best, log = run_.resume(out, command, settings.start)
-
     n, steps = settings.tables, settings.steps
+    episode = "game" if settings.reward == "game" else "hand"
+    tables = Tables(n, rules, own_seed(settings.seed, rank), episode, ppo.ENCODING.name)
+
     # Who else plays: at the first tables a past self, then the scripted bots in turn; in either seat.
     n_past, n_scripted = (0, n) if settings.against else (round(settings.pool * n), round(settings.scripted * n))
-    scripted = [make(spec) for spec in ((settings.against,) if settings.against else SCRIPTED)]
+    bots = (settings.against,) if settings.against else SCRIPTED
+    scripted = [make(spec) for spec in bots]
     n_scripted = min(n_scripted, n - n_past)
     other = np.full(n, -1)
     other[:n_past] = len(scripted)
     other[n_past : n_past + n_scripted] = np.arange(n_scripted) % len(scripted)
     other_seat = np.where(other < 0, -1, np.arange(n) // len(scripted) % 2)
+    worth = None
+    if settings.reward == "game":
+        alike = [*(bots.index(spec) for spec in bots), ITSELF, ITSELF]  # a past self, itself
+        worth = HandWorth(rules, np.array(alike)[other], (other_seat == 0).astype(np.int64))
+
+    # --- Where an earlier run stopped ---
+
+    counts = {"hands.lately": worth.lately, "hands.solved": worth.solved} if worth else {}
+    run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank, counts)
+    decisions, seconds, best, log = run_.resume(out, command, settings.start)
+    if worth:
+        worth.use()
+
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
     suits, shared = positions(settings)
     leads = torch.zeros((steps + 1, n))  # the opponent's less the mover's own least deadwood, in points
@@ -153,7 +177,6 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     rewards = np.zeros((steps, n), dtype=np.float32)
     signs = np.zeros((steps, n), dtype=np.float32)  # of the next position's value, as the mover sees it; 0 at the end
     learns = np.zeros((steps, n), dtype=bool)  # decisions of the learner, not of a past self
-    chances = win_chances(tables, rules) if by_game else None  # to win the game, as the hands began
     # The same number in all processes, whoever was to act: half of the decisions at tables with others are theirs.
     n_batches = max(1, round(steps * (n - (n_past + n_scripted) / 2) / settings.batch))
 
@@ -196,17 +219,12 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 if len(at):
                     actions[t, at] = torch.from_numpy(ask(bot, tables.views[at], rules, keys[at]))
                 learns[t, at] = False
+            if worth:
+                worth.look(tables)
             tables.step(actions[t].numpy())
-            ended = tables.kinds != 0
-            if chances is None:
-                scored = tables.rewards / settings.unit
-            else:
-                now = win_chances(tables, rules)
-                over = 0.5 + 0.5 * np.sign(tables.returns)
-                scored = np.where(ended[:, None], np.where(tables.dones[:, None], over, now) - chances, 0) / 0.2
-                chances = np.where(ended[:, None], now, chances)
+            scored = worth.change(tables) / 0.2 if worth else tables.rewards / settings.unit
             rewards[t] = scored[np.arange(n), seats]
-            signs[t] = np.where(ended, 0, np.where(tables.seats == seats, 1, -1))
+            signs[t] = np.where(tables.kinds != 0, 0, np.where(tables.seats == seats, 1, -1))
             finished += np.bincount(tables.kinds, minlength=len(Kind))
         decisions += steps * n * processes
 
@@ -300,6 +318,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         # --- Measure and keep ---
 
         before = decisions - steps * n * processes
+        if worth and decisions // SOLVE_EVERY > before // SOLVE_EVERY:
+            worth.renew()
         if decisions // settings.eval_every > before // settings.eval_every or decisions >= settings.decisions:
             if rank == 0:
                 best = measure(policy, settings, out, row, {"command": command}, best)
@@ -314,13 +334,6 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     if log:
         log.close()
     return decisions
-
-
-def win_chances(tables: Tables, rules: Rules) -> np.ndarray:
-    """Return both seats' chances to win the game as the present hands began: float64, shape (n, 2)."""
-    table, states = game_table(rules), tables.states
-    first = table[states["dealer"].astype(np.int64), states["scores"][:, 0], states["scores"][:, 1]]
-    return np.stack([first, 1 - first], axis=1)
 
 
 def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,8 @@ class Run:
     generator: torch.Generator
     tables: Tables
     rank: int
+    counts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """What the learner has counted at this process's tables, by name; written to when it is gone back to."""
 
     @property
     def _format(self) -> str:
@@ -186,6 +188,7 @@ class Run:
         tensors: dict[str, np.ndarray] = {"generator": self.generator.get_state().numpy()}
         snapshot = self.tables.snapshot()
         tensors |= {"tables.states": snapshot["states"].view(np.uint8), "tables.episodes": snapshot["episodes"]}
+        tensors |= self.counts
         progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
         metadata = {"format": self._format, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
                     "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
@@ -279,6 +282,9 @@ class Run:
                 self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
                 return progress
         self.generator.set_state(tensors["generator"])
+        for name, count in self.counts.items():
+            if name in tensors:  # it is younger than some checkpoints
+                count[:] = tensors[name].numpy()
         states = tensors["tables.states"].numpy()
         if states.size != self.tables.n * STATE.itemsize:
             self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))

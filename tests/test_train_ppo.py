@@ -308,27 +308,8 @@ dist.destroy_process_group()
 """
 
 
-def test_the_other_reward_adds_up_to_the_game():
-    """From its first hand to its end a game moves each seat's chance from a half to 0 or 1."""
-    game = PRESETS["eaai"].but(target=30)
-    tables = Tables(20, game, 4, "game", "features-v2")
-    start = train_ppo.win_chances(tables, game)
-    assert np.allclose(start.sum(axis=1), 1) and np.abs(start - 0.5).max() < 0.05
-    actions = np.zeros(20, dtype=np.int64)
-    changed = 0
-    for move in range(3000):
-        random_actions(tables.views, move, actions)
-        tables.step(actions)
-        now = train_ppo.win_chances(tables, game)
-        assert np.allclose(now.sum(axis=1), 1)
-        scores = tables.states["scores"][:, :2]
-        ahead = scores[:, 0] > scores[:, 1] + 2
-        assert (now[ahead, 0] > 0.5).all()
-        changed += int(ahead.sum())
-    assert changed > 0
-
-
-def test_it_learns_by_games_too_and_goes_on(tmp_path):
+def test_it_learns_by_games_too_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(train_ppo, "SOLVE_EVERY", 256)  # what was counted since is in the checkpoint, too
     by_game = dataclasses.replace(TINY, reward="game", decisions=1024)
     assert train(by_game, tmp_path / "a", stops(3)) == 384
     assert train(by_game, tmp_path / "a") == train(by_game, tmp_path / "b") == 1024

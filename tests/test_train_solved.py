@@ -69,6 +69,15 @@ def test_a_learner_beats_who_stays_as_he_is(tmp_path: Path, capsys: pytest.Captu
     assert found["decisions"] >= 40000 and found["agent"] == "random"
     rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert "wins_opponent" in rows[-1] and "wins_simple" not in rows[-1]
+    # And what it has learned is where another may begin.
+    argv[argv.index("40000")] = "1024"
+    argv[argv.index("--out") + 1 : argv.index("--json")] = [
+        str(tmp_path / "on"),
+        "--start",
+        f"{tmp_path}/checkpoint.safetensors",
+    ]
+    assert main(argv) == 0
+    assert 0 < json.loads(capsys.readouterr().out)["points"]["low"] < most
 
 
 @pytest.mark.parametrize(
@@ -78,6 +87,7 @@ def test_a_learner_beats_who_stays_as_he_is(tmp_path: Path, capsys: pytest.Captu
         ("exploit simple --out OUT --pairs 1", "--pairs 1"),
         ("exploit simple --out OUT --width 0", "--width 0"),
         ("exploit simple --out OUT --decisions 0", "--decisions 0"),
+        ("exploit simple --out OUT --start nothing", "--start nothing: there is no such file"),
         ("exploit simple --out OUT --rules eaia", "did you mean eaai?"),
     ],
 )
