@@ -46,14 +46,19 @@ def test_self_play_nearly_solves_a_trivial_game_in_seconds(tmp_path: Path):
 
 
 def test_the_curve_of_a_run_is_measured_at_each_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(train_solved, "SETTINGS", dataclasses.replace(QUICK, decisions=6144, eval_every=2048))
+    small = {"tables": 64, "steps": 16, "width": 16, "rules": TRIVIAL, "eval_pairs": 1, "eval_every": 2048}
+    quick = {name: dataclasses.replace(common, **small) for name, common in train_solved.SETTINGS.items()}
+    monkeypatch.setattr(train_solved, "SETTINGS", quick)
     argv = ["--out", str(tmp_path), "--decisions", "6144", "--iterations", "2"]
     assert train_solved.main(argv) == 0
     found = json.loads((tmp_path / "exploitability.json").read_text())
-    assert [row["decisions"] for row in found["ppo"]] == [2048, 4096, 6144]
+    for learner, told in (("ppo", {"chances", "greedy"}), ("dmc", {"greedy"})):
+        assert [row["decisions"] for row in found[learner]] == [2048, 4096, 6144]
+        assert all(set(row) == {"decisions", "seconds"} | told for row in found[learner])
     assert len(found["cfr+"]) == 2
     assert train_solved.main(argv) == 0  # nothing is learned or measured again
-    assert json.loads((tmp_path / "exploitability.json").read_text())["ppo"] == found["ppo"]
+    again = json.loads((tmp_path / "exploitability.json").read_text())
+    assert again["ppo"] == found["ppo"] and again["dmc"] == found["dmc"]
 
 
 def test_a_learner_beats_who_stays_as_he_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
