@@ -54,7 +54,7 @@ strength: $(READY)
 
 # The figures of docs/knock-timing.md at full size: about two hours on two cores; stopped, it goes on from where it was. KNOCK_POSITIONS=100000
 # KNOCK_GAMES=1000 is a small one.
-KNOCK_CHANGES := least=0 least=6 signs=0 close=0 until=5 until=7 early=8 late=1 until=0,close=0 until=1000,least=0 \
+KNOCK_CHANGES := least=0 least=6 signs=0 close=0 until=5 until=6 until=8 early=8 late=1 until=0,close=0 until=1000,least=0 \
 	until=4,least=0,signs=0,close=0 until=6,least=0,signs=0,close=0 until=8,least=0,signs=0,close=0
 KNOCK_RULES := eaai modern historic palace oklahoma
 KNOCK_POSITIONS ?= 1000000
