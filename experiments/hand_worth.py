@@ -53,7 +53,8 @@ class HandWorth:
 
     def use(self) -> None:
         """Solve the chances from `solved`."""
-        counts = [*self.solved[:-1], among_equals(self.solved[-1])]
+        most = int(np.flatnonzero(self.solved.any(axis=(0, 1, 2)))[-1])  # the time it takes grows with it
+        counts = [*self.solved[:-1, :, :, : most + 1], among_equals(self.solved[-1, :, :, : most + 1])]
         self._chances = np.stack([solve(c, self._target, self._rules.next_dealer) for c in counts])
 
     def renew(self) -> None:

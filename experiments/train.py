@@ -8,6 +8,8 @@ import os
 import shlex
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -49,8 +51,6 @@ def run(args: argparse.Namespace) -> int:
         if rules.players != 2:
             raise ValueError(f"self-play is for two: the rules want {rules.players} players")
         refuse_more_actions(rules, "the learner")
-        if args.minutes is not None and not args.minutes > 0:
-            raise ValueError(f"--minutes {args.minutes}: give more than 0")
         for name in ("decisions", "tables"):
             if getattr(args, name) < 1:
                 raise ValueError(f"--{name} {getattr(args, name)}: give 1 or more")
@@ -66,33 +66,23 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--start is an option of ppo")
         if args.reward == "game":
             game_table(rules)  # it says what is wrong with rules that have none
-        if not args.out.strip():
-            raise ValueError("--out is empty: give a folder to write to")
-        out = Path(args.out)
+        out = checked_folder(args.out, args.minutes)
         shared = {"decisions": args.decisions, "seed": checked_seed(args.seed, "--seed"), "tables": args.tables,
                   "rules": args.rules}  # fmt: skip
         ppo = train_ppo.first_or_second_phase(args.start, out, **shared, reward=args.reward, pool=args.pool)
-    with refusing(OSError, "--out"):
-        (out / "tensorboard").mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_memory()
     if "WORLD_SIZE" in os.environ:
         dist.init_process_group("gloo")  # gradients are small
-    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
-    interrupted: list[int] = []
-
-    def stop() -> bool:
-        return bool(interrupted) or time.monotonic() >= deadline
-
-    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
     try:
         command = shlex.join(["gin", *args.argv])
-        if args.learner == "ppo":
-            done = train_ppo.train(ppo, out, stop, command)
-        else:
-            done = train_dmc.train(train_dmc.Settings(**shared), out, stop, command)
+        with stopping(args.minutes) as stop:
+            if args.learner == "ppo":
+                done = train_ppo.train(ppo, out, stop, command)
+            else:
+                done = train_dmc.train(train_dmc.Settings(**shared), out, stop, command)
     finally:
-        signal.signal(signal.SIGINT, before)
         if dist.is_initialized():
             dist.destroy_process_group()
     if int(os.environ.get("RANK", "0")) > 0:
@@ -104,3 +94,30 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"stopped after {done:,} decisions of {args.decisions:,}; the same command goes on")
     return 0
+
+
+def checked_folder(out: str, minutes: float | None) -> Path:
+    """Return the folder ``--out``. Raises ValueError when none is named, or ``--minutes`` is not above 0."""
+    if minutes is not None and not minutes > 0:
+        raise ValueError(f"--minutes {minutes}: give more than 0")
+    if not out.strip():
+        raise ValueError("--out is empty: give a folder to write to")
+    return Path(out)
+
+
+def make_folder(out: Path) -> None:
+    """Make a run's folders. Raises Refusal when that cannot be done."""
+    with refusing(OSError, "--out"):
+        (out / "tensorboard").mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def stopping(minutes: float | None) -> Iterator[Callable[[], bool]]:
+    """Give what tells a learner to stop, with all that it knows written: after ``minutes``, or at Ctrl-C."""
+    deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    interrupted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    try:
+        yield lambda: bool(interrupted) or time.monotonic() >= deadline
+    finally:
+        signal.signal(signal.SIGINT, before)

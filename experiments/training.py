@@ -284,6 +284,8 @@ class Run:
         self.generator.set_state(tensors["generator"])
         for name, count in self.counts.items():
             if name in tensors:  # it is younger than some checkpoints
+                if tensors[name].shape != count.shape:
+                    raise ValueError(f"{name} has shape {tuple(tensors[name].shape)}, not {count.shape}")
                 count[:] = tensors[name].numpy()
         states = tensors["tables.states"].numpy()
         if states.size != self.tables.n * STATE.itemsize:

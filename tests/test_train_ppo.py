@@ -356,3 +356,17 @@ def test_a_damaged_checkpoint_is_refused_with_one_sentence(tmp_path):
     training.write(kept, tmp_path / "checkpoint.safetensors", metadata)
     with pytest.raises(Refusal, match="is damaged"):
         train(dataclasses.replace(TINY, decisions=512), tmp_path)
+
+
+def test_counts_of_another_shape_are_refused_with_one_sentence(tmp_path):
+    by_game = dataclasses.replace(TINY, reward="game", decisions=128)
+    train(by_game, tmp_path)
+    tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    one = arrays | {"hands.lately": arrays["hands.lately"][:1]}  # it could stand for each of them
+    training.write(one, tmp_path / "checkpoint.safetensors", metadata)
+    with pytest.raises(Refusal, match=r"is damaged .*hands.lately has shape \(1, 2, 2, 101\), not \(5, 2, 2, 101\)"):
+        train(dataclasses.replace(by_game, decisions=256), tmp_path)
+    older = {name: array for name, array in arrays.items() if not name.startswith("hands.")}
+    training.write(older, tmp_path / "checkpoint.safetensors", metadata)  # of a version that did not count
+    assert train(dataclasses.replace(by_game, decisions=256), tmp_path) == 256

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("tensorboard")
 pytestmark = pytest.mark.train
 
-from experiments import train_solved  # noqa: E402
+from experiments import train_solved, training  # noqa: E402
 from experiments.train_ppo import Settings, train  # noqa: E402
 
 TRIVIAL = "eaai,ranks=5,suits=1,cards_dealt=1,turn_limit=3,dead_stock=0,knock_limit=2"
@@ -93,6 +95,11 @@ def test_a_learner_beats_who_stays_as_he_is(tmp_path: Path, capsys: pytest.Captu
         ("exploit simple --out OUT --width 0", "--width 0"),
         ("exploit simple --out OUT --decisions 0", "--decisions 0"),
         ("exploit simple --out OUT --start nothing", "--start nothing: there is no such file"),
+        ("exploit simple --out OUT --reward game --rules hollywood", "three columns"),
+        ("exploit simple --out OUT --reward game --rules eaai,target=none,hands=5", "no target decides it"),
+        ("exploit simple --out OUT --minutes nan", "--minutes nan: give more than 0"),
+        ("exploit simple --out=", "--out is empty"),
+        ("exploit simple --out /dev/null", "--out"),
         ("exploit simple --out OUT --rules eaia", "did you mean eaai?"),
     ],
 )
@@ -100,3 +107,23 @@ def test_wrong_input_is_one_sentence(line: str, words: str, tmp_path: Path, caps
     assert main(line.replace("OUT", str(tmp_path / "run")).split()) == 2
     out, errors = capsys.readouterr()
     assert out == "" and words in errors and errors.count("gin: ") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_ctrl_c_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """Stopped by the signal before the first measurement, the same command goes on from there."""
+    argv = ["exploit", "random", "--rules", TRIVIAL, "--decisions", "131072", "--width", "8", "--pairs", "2",
+            "--out", str(tmp_path)]  # fmt: skip
+    write, rows = training.Log.write, []
+
+    def signalled(log: training.Log, row: dict[str, object]) -> None:
+        write(log, row)
+        rows.append(row.get("decisions"))
+        if len(rows) == 2:  # the first tells the settings
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(training.Log, "write", signalled)
+    assert main(argv) == 2
+    assert "stopped after 8,192 decisions" in capsys.readouterr().err
+    assert main(argv) == 0
+    assert rows[1:4] == [8192, 16384, 24576]
