@@ -39,8 +39,6 @@ class HandWorth:
         self._rules, self._target = rules, rules.target
         self._tables = np.arange(len(opponents))
         self._opponents, self._seats = opponents, seats
-        # What boxes and bonuses add to a game's last hand is not told from the hand's points: then it is not counted.
-        self._last_too = rules.box_bonus == rules.game_bonus == 0 and rules.shutout == "none"
         known = hand_points(rules)
         among = np.zeros((2, 2, self._target + 1))
         for points in range(known.shape[2]):
@@ -50,6 +48,7 @@ class HandWorth:
         self.use()
         self._dealers = np.zeros(len(opponents), dtype=np.int64)
         self._before = np.zeros((len(opponents), 2))
+        self._scores = self._boxes = np.zeros((len(opponents), 2), dtype=np.int64)
 
     def use(self) -> None:
         """Solve the chances from `solved`."""
@@ -67,6 +66,8 @@ class HandWorth:
         """See how things stand before a step."""
         self._dealers = tables.states["dealer"].astype(np.int64)
         self._before = self.chances(tables)
+        self._scores = tables.states["scores"].astype(np.int64)
+        self._boxes = tables.states["boxes"].astype(np.int64)
 
     def change(self, tables: Tables) -> np.ndarray:
         """Return by how much the step since `look` changed both seats' chances to win the game, and count hands.
@@ -77,12 +78,38 @@ class HandWorth:
         over = 0.5 + 0.5 * np.sign(tables.returns)
         after = np.where(tables.dones[:, None], over, self.chances(tables))
         points = tables.rewards[self._tables, self._seats].astype(np.int64)
-        counted = np.flatnonzero((points != 0) & (self._last_too | ~tables.dones))
+        points = np.where(tables.dones, self._last_points(points), points)
+        counted = np.flatnonzero(points)
         dealt = (self._dealers != self._seats).astype(np.int64)[counted]
         lost = (points[counted] < 0).astype(np.int64)
         many = np.minimum(np.abs(points[counted]), self._target)
         np.add.at(self.lately, (self._opponents[counted], dealt, lost, many), 1)
         return np.where((tables.kinds != 0)[:, None], after - self._before, 0)
+
+    def _last_points(self, rewards: np.ndarray) -> np.ndarray:
+        """Return what the learner won by a game's last hand: the reward less what boxes and bonuses add (G2-G4).
+
+        Args:
+            rewards: int64, shape (n,): the learner's for that hand.
+
+        Returns:
+            int64, shape (n,): negative where it lost; 0 where nobody came home.
+        """
+        rules, own, other = self._rules, self._seats, 1 - self._seats
+        points = np.zeros_like(rewards)
+        # Who won the hand came home, with the total that the margin tells. That fits one of the two only.
+        for sign, winner, loser in ((1, own, other), (-1, other, own)):
+            score, boxes = self._scores[self._tables, winner], self._boxes[self._tables, winner]
+            won = self._boxes[self._tables, loser]
+            # The reward is the margin less the lead before, and the loser's score is in both.
+            total = sign * rewards + score + won * rules.box_bonus
+            if rules.shutout == "double":
+                total = np.where(won == 0, total // 2, total)
+            elif rules.shutout == "add":
+                total = total - np.where(won == 0, rules.shutout_bonus, 0)
+            gain = total - score - (boxes + 1) * rules.box_bonus - rules.game_bonus
+            points += np.where((gain > 0) & (score + gain >= self._target), sign * gain, 0)
+        return points
 
     def chances(self, tables: Tables) -> np.ndarray:
         """Return both seats' chances to win the game as the present hands began: float64, shape (n, 2)."""

@@ -11,7 +11,8 @@ from experiments.hand_worth import ITSELF, HandWorth
 from ginenv.envs.opponent import ask
 from ginenv.envs.vector import Tables
 from ginenv.rules import PRESETS
-from ginenv.state import Kind
+from ginenv.state import NO_SEAT, Kind
+from ginenv.step import step
 
 GAME = PRESETS["eaai"].but(target=60)
 
@@ -19,10 +20,10 @@ GAME = PRESETS["eaai"].but(target=60)
 def played(rules, steps, worth, n=24, renew_at=None):
     """Play `simple` against itself at ``n`` tables; yields, after each step, the tables and how the chances changed."""
     tables, simple = Tables(n, rules, 5, "game", "features-v2"), make("simple")
-    for step in range(steps):
-        if step == renew_at:
+    for number in range(steps):
+        if number == renew_at:
             worth.renew()
-        keys = np.arange(n) + n * step
+        keys = np.arange(n) + n * number
         worth.look(tables)
         tables.step(ask(simple, tables.views, rules, keys))
         yield tables, worth.change(tables)
@@ -58,8 +59,8 @@ def test_hands_are_counted_as_they_ended(renew_at):
     worth = HandWorth(GAME, opponents, seats)
     wanted = worth.lately.copy()
     before, hands = [None] * 24, 0
-    for step, (tables, _) in enumerate(played(GAME, 400, worth, renew_at=renew_at)):
-        if step == renew_at:
+    for number, (tables, _) in enumerate(played(GAME, 400, worth, renew_at=renew_at)):
+        if number == renew_at:
             wanted /= 2
         for i in range(24):
             if tables.kinds[i] not in (Kind.NONE, Kind.DEAD) and before[i] is not None:
@@ -92,12 +93,37 @@ def test_who_wins_mostly_has_more_to_lose_than_to_win():
     assert lost[1] == pytest.approx(won[1], rel=0.2)
 
 
-def test_a_last_hand_with_bonuses_tells_no_points_and_is_not_counted():
-    rules = PRESETS["modern"].but(target=30)
-    worth = HandWorth(rules, np.full(24, ITSELF), np.zeros(24, dtype=np.int64))
-    total, lasts, ended = worth.lately.sum(), 0, 0
-    for tables, _ in played(rules, 400, worth):
-        lasts += int(tables.dones.sum())
-        ended += int(((tables.kinds != 0) & (tables.kinds != Kind.DEAD)).sum())
+@pytest.mark.parametrize(
+    "rules",
+    [
+        PRESETS["modern"].but(target=30),
+        PRESETS["denexa"].but(target=60),
+        PRESETS["historic"],
+        PRESETS["palace"].but(target=1),
+        PRESETS["eaai"].but(target=50, box_bonus=90, game_bonus=7, shutout="double"),
+        PRESETS["oklahoma"].but(target=50),
+    ],
+    ids=lambda rules: f"{rules.name}-{rules.target}",
+)
+def test_the_points_of_a_last_hand_are_told_from_its_bonuses(rules):
+    """Held against the same hand ended once more at a copy of the table."""
+    n, simple = 24, make("simple")
+    seats = np.arange(n) % 2
+    worth, tables = HandWorth(rules, np.full(n, ITSELF), seats), Tables(n, rules, 5, "game", "features-v2")
+    wanted, lasts = worth.lately.copy(), 0
+    for number in range(400):
+        actions = np.array(ask(simple, tables.views, rules, np.arange(n) + n * number))
+        before = tables.snapshot()["states"]
+        worth.look(tables)
+        tables.step(actions)
+        worth.change(tables)
+        for i in np.flatnonzero(tables.kinds):
+            dealer = before[i]["dealer"]
+            step(before[i], rules.record, actions[i])
+            winner = before[i]["winner"]
+            if winner != NO_SEAT and before[i]["points"][winner] > 0:
+                points = min(int(before[i]["points"][winner]), rules.target)
+                wanted[ITSELF, int(dealer != seats[i]), int(winner != seats[i]), points] += 1
+                lasts += int(tables.dones[i])
     assert lasts > 20
-    assert worth.lately.sum() == pytest.approx(total + ended - lasts)
+    assert np.array_equal(worth.lately, wanted)
