@@ -51,8 +51,8 @@ class HandWorth:
         self._scores = self._boxes = np.zeros((len(opponents), 2), dtype=np.int64)
 
     def use(self) -> None:
-        """Solve the chances from `solved`."""
-        most = int(np.flatnonzero(self.solved.any(axis=(0, 1, 2)))[-1])  # the time it takes grows with it
+        """Solve the chances from `solved`. Raises ValueError when there a dealer has no hands."""
+        most = max(np.flatnonzero(self.solved.any(axis=(0, 1, 2))), default=0)  # the time it takes grows with it
         counts = [*self.solved[:-1, :, :, : most + 1], among_equals(self.solved[-1, :, :, : most + 1])]
         self._chances = np.stack([solve(c, self._target, self._rules.next_dealer) for c in counts])
 
@@ -78,7 +78,8 @@ class HandWorth:
         over = 0.5 + 0.5 * np.sign(tables.returns)
         after = np.where(tables.dones[:, None], over, self.chances(tables))
         points = tables.rewards[self._tables, self._seats].astype(np.int64)
-        points = np.where(tables.dones, self._last_points(points), points)
+        if tables.dones.any():
+            points = np.where(tables.dones, self._last_points(points), points)
         counted = np.flatnonzero(points)
         dealt = (self._dealers != self._seats).astype(np.int64)[counted]
         lost = (points[counted] < 0).astype(np.int64)

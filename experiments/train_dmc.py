@@ -26,7 +26,7 @@ from agents import ppo
 from agents.network import Policy
 from experiments import hidden, training
 from experiments.refusal import Refusal
-from experiments.training import Run, any_process, average, finite, lay_out_all, measure, own_seed, positions
+from experiments.training import Run, agree, any_process, average, finite, lay_out_all, measure, own_seed, positions
 from ginenv.envs.vector import Tables
 from ginenv.rules import parse_rules
 from ginenv.state import N_ACTIONS, Kind
@@ -119,10 +119,10 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
             loss = (guess - targets[rows].to(device)).square().mean()
             adam.zero_grad()
             loss.backward()
-            average([p.grad for p in network.parameters() if p.grad is not None])
             torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
             adam.step()
             total += loss.detach()
+        agree(adam)
         average([total])
         mean = float(total) / n_batches
         if not math.isfinite(mean) or not finite(network):

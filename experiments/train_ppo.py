@@ -11,8 +11,8 @@ the game is zero-sum; regularised as in magnetic mirror descent (Sokota et al., 
 gradients come close to (Rudolph et al., arXiv 2502.08938); a critic that sees all cards, in training only (PerfectDou,
 arXiv 2203.16406).
 
-Started by `torchrun`, each process plays tables of its own and the gradients are averaged, so that all have the same
-networks; the first one measures, logs and writes.
+Started by `torchrun`, each process plays tables of its own and learns from them, and after each round all go on with
+the mean of their networks; the first one measures, logs and writes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,21 @@ from agents.registry import make
 from experiments import hidden, training
 from experiments.hand_worth import ITSELF, HandWorth
 from experiments.refusal import Refusal
-from experiments.training import Run, any_process, average, finite, lay_out_all, measure, own_seed, positions
+from experiments.training import (
+    Run,
+    agree,
+    any_process,
+    average,
+    finite,
+    lay_out_all,
+    measure,
+    own_seed,
+    positions,
+    undamaged,
+)
 from ginenv.envs.opponent import ask
 from ginenv.envs.vector import Tables
+from ginenv.jit import kernel
 from ginenv.rng import below, mix
 from ginenv.rules import parse_rules
 from ginenv.state import N_ACTIONS, Kind
@@ -59,6 +71,9 @@ class Settings(training.Settings):
     """Of a hand: its points, or (``game``) by how much it changes the chance to win the game against whom it is played
     (`experiments.hand_worth`); a fifth of a game is then a reward of 1, which is about as much as `unit`."""
     batch: int = 256
+    """Decisions for one step of the optimiser, of which it looks at those that `sure` leaves."""
+    sure: float = 0.0625
+    """Share of the decisions it was certain of that it learns from (`draw_decisions`). 1: it learns from all."""
     pool: float = 0.05
     """Share of the tables at which one seat is a past self."""
     scripted: float = 0.3
@@ -166,7 +181,8 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank, counts)
     decisions, seconds, best, log = run_.resume(out, command, settings.start)
     if worth:
-        worth.use()
+        with undamaged(out / "checkpoint.safetensors"):
+            worth.use()
 
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)
     suits, shared = positions(settings)
@@ -200,17 +216,16 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                 break
             masks[t] = torch.from_numpy(tables.action_masks).bool()
             seats = tables.seats.astype(np.int64)
+            others = np.where(seats == other_seat, other, -1)  # who acts, where it is not the learner
+            theirs = np.flatnonzero(others == len(scripted)) if pool else np.zeros(0, dtype=np.int64)
+            ours = np.flatnonzero((others < 0) | (others == len(scripted)) & (not pool))
+            logits = torch.zeros((n, N_ACTIONS))
             with torch.no_grad():
-                logits = policy(suits[t].to(device), shared[t].to(device)).cpu()
-                others = np.where(seats == other_seat, other, -1)  # who acts, where it is not the learner
-                theirs = np.flatnonzero(others == len(scripted)) if pool else np.zeros(0, dtype=np.int64)
-                if len(theirs):
-                    logits[theirs] = past(suits[t, theirs].to(device), shared[t, theirs].to(device)).cpu()
-                logs = log_probabilities(logits, masks[t])
-                # Exponentials race: the first is of action a with a's probability.
-                race = -torch.rand(logs.shape, generator=generator).log()
-                actions[t] = (logs.exp() / race).masked_fill(~masks[t], -1).argmax(1)
-                old_logs[t] = logs.gather(1, actions[t, :, None])[:, 0]
+                for network, rows in ((policy, ours), (past, theirs)):
+                    if len(rows):
+                        logits[rows] = network(suits[t, rows].to(device), shared[t, rows].to(device)).cpu()
+            draw(logits.numpy(), tables.action_masks, torch.rand(n, generator=generator).numpy(), actions[t].numpy(),
+                 old_logs[t].numpy())  # fmt: skip
             learns[t] = True
             learns[t, theirs] = False
             keys = torch.randint(1 << 62, (n,), generator=generator).numpy()
@@ -231,11 +246,9 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         # --- Advantages ---
 
         with torch.no_grad():
-            values = np.stack([
-                (settings.potential / settings.unit * leads[t]
-                 + critic(suits[t].to(device), shared[t].to(device)).cpu()).numpy()
-                for t in range(steps + 1)
-            ])  # fmt: skip
+            parts = zip(suits.flatten(0, 1).split(1024), shared.flatten(0, 1).split(1024), strict=True)
+            judgement = torch.cat([critic(x.to(device), y.to(device)).cpu() for x, y in parts]).view(steps + 1, n)
+            values = (settings.potential / settings.unit * leads + judgement).numpy()
         advantages = np.zeros((steps, n), dtype=np.float32)
         later = np.zeros(n, dtype=np.float32)
         for t in reversed(range(steps)):
@@ -246,8 +259,12 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         # What is left to the critic's network.
         targets = returns - settings.potential / settings.unit * leads[:-1].flatten()
         mine = torch.from_numpy(np.flatnonzero(learns))
+        drawn, weights = draw_decisions(old_logs.flatten()[mine], settings.sure, generator)
+        looked_at, counts_for = mine[drawn], torch.zeros(steps * n)
+        counts_for[mine] = weights
         # Of the others' positions the critic learns where there are no tables of self-play to know them from.
         judged = torch.from_numpy(np.flatnonzero(~learns)) if settings.against else mine[:0]
+        judged = judged[torch.rand(len(judged), generator=generator) < drawn.float().mean()]
         flat = torch.from_numpy(advantages).flatten()
         flat = (flat - flat[mine].mean()) / (flat[mine].std() + 1e-8)
         explained = 1 - np.var(advantages) / (np.var(returns.numpy()) + 1e-8)
@@ -260,24 +277,24 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
         legal, chosen, old = masks.flatten(0, 1), actions.flatten(), old_logs.flatten()
         sums: dict[str, Tensor] = {}
         for _ in range(settings.epochs):
-            order = mine[torch.randperm(len(mine), generator=generator)]
+            order = looked_at[torch.randperm(len(looked_at), generator=generator)]
             judged = judged[torch.randperm(len(judged), generator=generator)] if len(judged) else judged
             for rows, also in zip(order.tensor_split(n_batches), judged.tensor_split(n_batches), strict=True):
                 x = flat_suits[rows].to(device), flat_shared[rows].to(device)
-                mask = legal[rows].to(device)
+                mask, weight = legal[rows].to(device), counts_for[rows].to(device)
                 h = policy.trunk(*x)
                 logs = log_probabilities(policy.heads(h, x[0]), mask)
                 taken = logs.gather(1, chosen[rows, None].to(device))[:, 0]
                 ratio = (taken - old[rows].to(device)).exp()
                 gain = flat[rows].to(device)
                 clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
-                policy_loss = -torch.minimum(ratio * gain, clipped * gain).mean()
-                entropy = -(logs.exp() * logs).sum(1).mean()
+                policy_loss = -(weight * torch.minimum(ratio * gain, clipped * gain)).mean()
+                entropy = -(weight * (logs.exp() * logs).sum(1)).mean()
                 # A quarter of the batch tells the divergence well enough, at a quarter of the price.
                 some = slice(0, 1 + len(rows) // 4)
                 with torch.no_grad():
                     magnet_logs = log_probabilities(magnet(x[0][some], x[1][some]), mask[some])
-                drift = (logs[some].exp() * (logs[some] - magnet_logs)).sum(1).mean()
+                drift = (weight[some] * (logs[some].exp() * (logs[some] - magnet_logs)).sum(1)).mean()
                 value_loss = (critic(*x) - targets[rows].to(device)).square()
                 if len(also):
                     theirs_too = critic(flat_suits[also].to(device), flat_shared[also].to(device))
@@ -288,17 +305,17 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                         + settings.reading * reading_loss + 0.5 * value_loss.mean())  # fmt: skip
                 adam.zero_grad()
                 loss.backward()
-                average([p.grad for p in learned if p.grad is not None])
                 torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 torch.nn.utils.clip_grad_norm_(critic.parameters(), 0.5)
                 adam.step()
                 with torch.no_grad():
-                    parts = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
+                    figures = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
                              "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift,
-                             "kl": (ratio - 1 - ratio.log()).mean(),
+                             "kl": (weight * (ratio - 1 - ratio.log())).mean(),
                              "clipped": ((ratio - 1).abs() > settings.clip).float().mean()}  # fmt: skip
-                    for name, part in parts.items():
-                        sums[name] = sums.get(name, torch.zeros((), device=device)) + part
+                    for name, figure in figures.items():
+                        sums[name] = sums.get(name, torch.zeros((), device=device)) + figure
+        agree(adam)
         with torch.no_grad():
             for slow, fast in zip(magnet.parameters(), policy.parameters(), strict=True):
                 slow.lerp_(fast, settings.magnet_share)
@@ -336,9 +353,58 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     return decisions
 
 
+def draw_decisions(logs: Tensor, sure: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return which decisions are learned from, and how much each of them counts.
+
+    How much an action can move the policy goes with how unlikely it was, and most are as good as certain. So of the
+    likely ones only some are drawn, and count for more: in the mean the policy's gradient is that of all decisions
+    (importance sampling, as in Katharopoulos and Fleuret, arXiv 1803.00942), at a quarter of the work.
+
+    Args:
+        logs: float32, shape (n,): the logs of the probabilities that the actions had.
+        sure: The least share that is drawn. An action that had two chances of three or less is drawn always.
+        generator: Of the draw.
+
+    Returns:
+        ``(drawn, weights)``: bool, shape (n,), and float32, shape (n,): 0 where not drawn, and such that the mean of
+        weighted values over what is drawn is on average their mean over all.
+    """
+    chance = (3 - 3 * logs.exp()).clamp(sure, 1)
+    drawn = torch.rand(len(logs), generator=generator) < chance
+    return drawn, drawn / chance * drawn.float().mean()
+
+
 def log_probabilities(logits: Tensor, mask: Tensor) -> Tensor:
     """Return the log of each action's probability, float32, shape (n, 108); about -60 for illegal ones.
 
     That is as good as nothing, and `exp` of much less is many times slower.
     """
     return torch.log_softmax(logits.masked_fill(~mask, -60.0), 1)
+
+
+@kernel
+def draw(logits, masks, uniforms, actions, logs):
+    """Draw an action at each table by the policy's probabilities.
+
+    Args:
+        logits: float32, shape (n, 108).
+        masks: int8, shape (n, 108): which actions are legal.
+        uniforms: float32, shape (n,), from [0, 1).
+        actions: int64, shape (n,), written.
+        logs: float32, shape (n,), written: the log of the action's probability.
+    """
+    for i in range(len(actions)):
+        legal = np.flatnonzero(masks[i])
+        best = np.float32(-np.inf)
+        for action in legal:
+            best = max(best, logits[i, action])
+        total = 0.0
+        for action in legal:
+            total += np.exp(np.float64(logits[i, action] - best))
+        left = uniforms[i] * total
+        for action in legal:
+            actions[i] = action
+            left -= np.exp(np.float64(logits[i, action] - best))
+            if left < 0:
+                break
+        logs[i] = logits[i, actions[i]] - best - np.log(total)

@@ -129,6 +129,35 @@ def test_tables_go_on_from_a_snapshot():
         Tables(4, "eaai").restore(one.snapshot())
 
 
+def test_unlikely_actions_are_learned_from_always_and_likely_ones_for_more():
+    generator = torch.Generator().manual_seed(1)
+    chances = torch.tensor([0.001, 0.5, 0.66, 0.9, 0.98, 1.0]).repeat(4000)
+    drawn, weights = train_ppo.draw_decisions(chances.log(), 0.0625, generator)
+    share = drawn.view(-1, 6).float().mean(0)
+    assert torch.equal(share[:3], torch.ones(3))
+    assert share[3:].tolist() == pytest.approx([0.3, 0.0625, 0.0625], abs=0.03)
+    assert (weights[~drawn] == 0).all()
+    # What is drawn stands for all: of each kind, and in the mean.
+    total = weights.view(-1, 6).mean(0) / drawn.float().mean()
+    assert total.tolist() == pytest.approx([1, 1, 1, 1, 1, 1], abs=0.15)
+    assert weights[drawn].mean().item() == pytest.approx(1, abs=0.03)
+    drawn, weights = train_ppo.draw_decisions(chances.log(), 1.0, generator)
+    assert drawn.all() and (weights == 1).all()
+
+
+def test_actions_are_drawn_by_their_chances():
+    rng = np.random.default_rng(1)
+    logits = np.tile(rng.normal(0, 2, 108).astype(np.float32), (20_000, 1))
+    masks = np.tile((rng.random(108) < 0.1).astype(np.int8), (20_000, 1))
+    actions, logs = np.zeros(20_000, dtype=np.int64), np.zeros(20_000, dtype=np.float32)
+    train_ppo.draw(logits, masks, rng.random(20_000, dtype=np.float32), actions, logs)
+    wanted = train_ppo.log_probabilities(torch.from_numpy(logits[:1]), torch.from_numpy(masks[:1]).bool())[0]
+    assert np.allclose(logs, wanted.numpy()[actions], atol=1e-5)
+    assert np.allclose(np.bincount(actions, minlength=108) / 20_000, wanted.exp().numpy(), atol=0.015)
+    train_ppo.draw(logits[:1], masks[:1], np.array([np.nextafter(1, 0)], dtype=np.float32), actions, logs)
+    assert actions[0] == np.flatnonzero(masks[0])[-1]
+
+
 # --- Runs -----------------------------------------------------------------------------------------
 
 
@@ -222,7 +251,7 @@ def test_a_second_phase_begins_with_the_networks_of_the_first_and_goes_on(whole,
 
 def test_a_second_phase_does_not_begin_with_what_does_not_fit(whole, tmp_path):
     start = str(whole / "checkpoint.safetensors")
-    with pytest.raises(Refusal, match="holds networks of other sizes"):
+    with pytest.raises(Refusal, match=r"networks of other sizes .* or to gin exploit their --width"):
         train(dataclasses.replace(TINY, start=start, width=16), tmp_path)
     with pytest.raises(Refusal, match="is no checkpoint of this learner and encoding: give another --start"):
         train(dataclasses.replace(TINY, start=str(whole / "best.safetensors")), tmp_path)
@@ -358,7 +387,7 @@ def test_a_damaged_checkpoint_is_refused_with_one_sentence(tmp_path):
         train(dataclasses.replace(TINY, decisions=512), tmp_path)
 
 
-def test_counts_of_another_shape_are_refused_with_one_sentence(tmp_path):
+def test_counts_that_cannot_be_are_refused_with_one_sentence(tmp_path):
     by_game = dataclasses.replace(TINY, reward="game", decisions=128)
     train(by_game, tmp_path)
     tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
@@ -366,6 +395,10 @@ def test_counts_of_another_shape_are_refused_with_one_sentence(tmp_path):
     one = arrays | {"hands.lately": arrays["hands.lately"][:1]}  # it could stand for each of them
     training.write(one, tmp_path / "checkpoint.safetensors", metadata)
     with pytest.raises(Refusal, match=r"is damaged .*hands.lately has shape \(1, 2, 2, 101\), not \(5, 2, 2, 101\)"):
+        train(dataclasses.replace(by_game, decisions=256), tmp_path)
+    none = arrays | {"hands.solved": np.zeros_like(arrays["hands.solved"])}
+    training.write(none, tmp_path / "checkpoint.safetensors", metadata)
+    with pytest.raises(Refusal, match=r"is damaged .*no hand with a winner was counted for one of the dealers"):
         train(dataclasses.replace(by_game, decisions=256), tmp_path)
     older = {name: array for name, array in arrays.items() if not name.startswith("hands.")}
     training.write(older, tmp_path / "checkpoint.safetensors", metadata)  # of a version that did not count
