@@ -371,6 +371,8 @@ def draw_decisions(logs: Tensor, sure: float, generator: torch.Generator) -> tup
     """
     chance = (3 - 3 * logs.exp()).clamp(sure, 1)
     drawn = torch.rand(len(logs), generator=generator) < chance
+    if not drawn.any():  # of a handful, at one or two tables
+        return torch.ones_like(drawn), torch.ones_like(logs)
     return drawn, drawn / chance * drawn.float().mean()
 
 

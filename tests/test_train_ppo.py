@@ -143,6 +143,9 @@ def test_unlikely_actions_are_learned_from_always_and_likely_ones_for_more():
     assert weights[drawn].mean().item() == pytest.approx(1, abs=0.03)
     drawn, weights = train_ppo.draw_decisions(chances.log(), 1.0, generator)
     assert drawn.all() and (weights == 1).all()
+    for _ in range(50):
+        drawn, weights = train_ppo.draw_decisions(torch.zeros(4), 0.0625, generator)
+        assert drawn.any() and weights[drawn].min() > 0  # something is learned from at a single table, too
 
 
 def test_actions_are_drawn_by_their_chances():

@@ -76,8 +76,11 @@ def test_a_learner_beats_who_stays_as_he_is(tmp_path: Path, capsys: pytest.Captu
     assert found["decisions"] >= 40000 and found["agent"] == "random"
     rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert "wins_opponent" in rows[-1] and "wins_simple" not in rows[-1]
+    argv[argv.index("40000")] = "41000"  # a finished run goes on with more
+    assert main(argv) == 0
+    assert json.loads(capsys.readouterr().out)["decisions"] >= 41000
     # And what it has learned is where another may begin.
-    argv[argv.index("40000")] = "1024"
+    argv[argv.index("41000")] = "1024"
     argv[argv.index("--out") + 1 : argv.index("--json")] = [
         str(tmp_path / "on"),
         "--start",
