@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     torch.set_num_threads(max(1, provenance.cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_memory()
     if "WORLD_SIZE" in os.environ:
-        dist.init_process_group("gloo")  # gradients are small
+        dist.init_process_group("gloo")  # networks are small
     try:
         command = shlex.join(["gin", *args.argv])
         with stopping(args.minutes) as stop:

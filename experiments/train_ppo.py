@@ -312,7 +312,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
                     figures = {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss.mean(),
                              "reading_loss": reading_loss, "entropy": entropy, "magnet_kl": drift,
                              "kl": (weight * (ratio - 1 - ratio.log())).mean(),
-                             "clipped": ((ratio - 1).abs() > settings.clip).float().mean()}  # fmt: skip
+                             "clipped": (weight * ((ratio - 1).abs() > settings.clip)).mean()}  # fmt: skip
                     for name, figure in figures.items():
                         sums[name] = sums.get(name, torch.zeros((), device=device)) + figure
         agree(adam)
@@ -371,8 +371,8 @@ def draw_decisions(logs: Tensor, sure: float, generator: torch.Generator) -> tup
     """
     chance = (3 - 3 * logs.exp()).clamp(sure, 1)
     drawn = torch.rand(len(logs), generator=generator) < chance
-    if not drawn.any():  # of a handful, at one or two tables
-        return torch.ones_like(drawn), torch.ones_like(logs)
+    if not drawn.any():  # of a handful, at one or two tables: the critic learns from them, the policy does not
+        return torch.ones_like(drawn), torch.zeros_like(logs)
     return drawn, drawn / chance * drawn.float().mean()
 
 

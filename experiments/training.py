@@ -287,7 +287,10 @@ class Run:
             if name in tensors:  # it is younger than some checkpoints
                 if tensors[name].shape != count.shape:
                     raise ValueError(f"{name} has shape {tuple(tensors[name].shape)}, not {count.shape}")
-                count[:] = tensors[name].numpy()
+                read_back = tensors[name].numpy()
+                if not (np.isfinite(read_back) & (read_back >= 0)).all():
+                    raise ValueError(f"{name} has counts that are negative or not finite")
+                count[:] = read_back
         states = tensors["tables.states"].numpy()
         if states.size != self.tables.n * STATE.itemsize:
             self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
@@ -394,7 +397,8 @@ def agree(adam: torch.optim.Adam) -> None:
     """
     with torch.no_grad():
         learned = adam.param_groups[0]["params"]
-        average([*learned, *(moment for tensor in learned for moment in adam.state[tensor].values())])
+        moments = [adam.state[tensor][name] for tensor in learned for name in ("exp_avg", "exp_avg_sq")]
+        average([*learned, *moments])
 
 
 def any_process(flag: bool) -> bool:
