@@ -181,7 +181,7 @@ def train(settings: Settings, out: Path, stop: Callable[[], bool] = lambda: Fals
     run_ = Run("ppo", settings, networks, pool, adam, generator, tables, rank, counts)
     decisions, seconds, best, log = run_.resume(out, command, settings.start)
     if worth:
-        with undamaged(out / "checkpoint.safetensors"):
+        with undamaged(run_.own_file(out)):
             worth.use()
 
     unseen = np.zeros((n, hidden.SIZE), dtype=np.int8)

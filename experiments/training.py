@@ -193,7 +193,7 @@ class Run:
         metadata = {"format": self._format, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
                     "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
         if self.rank > 0:
-            write(tensors, out / f"checkpoint-{self.rank}.safetensors", metadata)
+            write(tensors, self.own_file(out), metadata)
             return
         for name, network in self.networks.items():
             tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
@@ -201,7 +201,11 @@ class Run:
             tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
         for number, moments in self.adam.state_dict()["state"].items():
             tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
-        write(tensors, out / "checkpoint.safetensors", metadata)
+        write(tensors, self.own_file(out), metadata)
+
+    def own_file(self, out: Path) -> Path:
+        """Return where this process's generator, tables and counts are kept in folder ``out``."""
+        return out / (f"checkpoint-{self.rank}.safetensors" if self.rank else "checkpoint.safetensors")
 
     def resume(self, out: Path, command: str, start: str = "") -> tuple[int, float, float, Log | None]:
         """Go back to the checkpoint in folder ``out``, where there is one (`load`), and open the first process's log.
@@ -234,7 +238,17 @@ class Run:
         """
         path = out / "checkpoint.safetensors"
         with undamaged(path):
-            return self._load(out, path)
+            tensors, progress = self._load(path)
+        if self.rank > 0:
+            path = self.own_file(out)
+            tensors, metadata = read(path) if path.exists() else ({}, {})
+            with undamaged(path):
+                if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
+                    self._deal_anew(progress)
+                    return progress
+        with undamaged(path):
+            self._take_tables(tensors, progress)
+        return progress
 
     def begin_with(self, path: Path) -> None:
         """Take the networks of another run's checkpoint, and nothing else of it.
@@ -260,7 +274,7 @@ class Run:
         for name, network in self.networks.items():
             network.load_state_dict(_part(tensors, f"{name}."))
 
-    def _load(self, out: Path, path: Path) -> dict[str, Any]:
+    def _load(self, path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, metadata = self._read(path, "--out")
         # A setting that is younger than the checkpoint had its default then.
         theirs = dataclasses.asdict(type(self.settings)()) | json.loads(metadata["settings"])
@@ -276,12 +290,12 @@ class Run:
         self.pool[:] = [_part(tensors, f"pool.{number}.") for number in range(progress["past_selves"])]
         moments = {n: _part(tensors, f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
         self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
-        if self.rank > 0:
-            own = out / f"checkpoint-{self.rank}.safetensors"
-            tensors, metadata = read(own) if own.exists() else ({}, {})
-            if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
-                self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
-                return progress
+        return tensors, progress
+
+    def _deal_anew(self, progress: Mapping[str, Any]) -> None:
+        self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
+
+    def _take_tables(self, tensors: Mapping[str, Tensor], progress: Mapping[str, Any]) -> None:
         self.generator.set_state(tensors["generator"])
         for name, count in self.counts.items():
             if name in tensors:  # it is younger than some checkpoints
@@ -293,10 +307,9 @@ class Run:
                 count[:] = read_back
         states = tensors["tables.states"].numpy()
         if states.size != self.tables.n * STATE.itemsize:
-            self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
-            return progress
+            self._deal_anew(progress)
+            return
         self.tables.restore({"states": states.view(STATE), "episodes": tensors["tables.episodes"].numpy()})
-        return progress
 
 
 @contextmanager

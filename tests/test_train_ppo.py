@@ -386,7 +386,18 @@ def test_a_damaged_checkpoint_is_refused_with_one_sentence(tmp_path):
     tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
     kept = {name: tensor.numpy() for name, tensor in tensors.items() if name != "tables.states"}
     training.write(kept, tmp_path / "checkpoint.safetensors", metadata)
-    with pytest.raises(Refusal, match="is damaged"):
+    with pytest.raises(Refusal, match=r"checkpoint.safetensors is damaged"):
+        train(dataclasses.replace(TINY, decisions=512), tmp_path)
+
+
+def test_a_damaged_file_of_another_process_is_refused_by_its_name(tmp_path, monkeypatch):
+    train(dataclasses.replace(TINY, decisions=256), tmp_path)
+    tensors, metadata = training.read(tmp_path / "checkpoint.safetensors")
+    kept = {name: tensor.numpy() for name, tensor in tensors.items() if name != "tables.states"}
+    training.write(kept, tmp_path / "checkpoint-1.safetensors", metadata)
+    init = training.Run.__init__
+    monkeypatch.setattr(training.Run, "__init__", lambda self, *args: (init(self, *args), setattr(self, "rank", 1))[0])
+    with pytest.raises(Refusal, match=r"checkpoint-1.safetensors is damaged"):
         train(dataclasses.replace(TINY, decisions=512), tmp_path)
 
 
