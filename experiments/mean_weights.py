@@ -47,24 +47,28 @@ def mean(parts: Sequence[tuple[float, Path]], out: Path) -> None:
     total = sum(share for share, _ in parts)
     if abs(total - 1) > 1e-9:
         raise Refusal(f"the shares add up to {total:g}: they must to 1")
+    if out.is_dir():
+        raise Refusal(f"--out {out} is a folder: give a file")
     sums: dict[str, np.ndarray] = {}
     metadata: dict[str, str] = {}
     notes = []
     for share, path in parts:
         with refusing():
             tensors, own = ppo.read_policy(path)
+        with refusing(about=f"{path}: its notes are no JSON"):
+            learned = json.loads(own.get("notes", "{}"))
         metadata = metadata or own
         if own.get("rules") != metadata.get("rules"):
             raise Refusal(
                 f"{path} learned {own.get('rules')}, and {parts[0][1]} {metadata.get('rules')}: give files of one game"
             )
+        sums = sums or {name: np.zeros(tensor.shape) for name, tensor in tensors.items()}
+        if {name: tensor.shape for name, tensor in tensors.items()} != {name: s.shape for name, s in sums.items()}:
+            raise Refusal(f"{path} holds a network of another size than {parts[0][1]}: give files of one --width")
         for name, tensor in tensors.items():
-            before = sums.setdefault(name, np.zeros(tensor.shape))
-            if before.shape != tensor.shape:
-                raise Refusal(f"{path} holds a network of another size than {parts[0][1]}: give files of one --width")
-            before += share * tensor.astype(np.float64)
+            sums[name] += share * tensor.astype(np.float64)
         notes.append({"share": share, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                      "notes": json.loads(own.get("notes", "{}"))})  # fmt: skip
+                      "notes": learned})  # fmt: skip
     metadata = metadata | {"notes": json.dumps({"mean of": notes})}
     try:
         training.write({name: tensor.astype(np.float32) for name, tensor in sums.items()}, out, metadata)

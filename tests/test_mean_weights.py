@@ -18,11 +18,12 @@ from experiments.mean_weights import main
 pytestmark = pytest.mark.train
 
 
-def files(tmp_path, *metadata, width=8):
+def files(tmp_path, *metadata, width=8, mixing=2):
+    tmp_path.mkdir(exist_ok=True)
     paths = []
     for seed, own in enumerate(metadata):
         paths.append(tmp_path / f"{seed}.safetensors")
-        paths[-1].write_bytes(safetensors(weights(width, seed=seed), {**GOOD, "rules": "eaai", **own}))
+        paths[-1].write_bytes(safetensors(weights(width, mixing, seed), {**GOOD, "rules": "eaai", **own}))
     return paths
 
 
@@ -43,8 +44,7 @@ def test_it_is_the_mean_of_each_weight_and_tells_of_what(tmp_path):
 
 def test_what_has_no_mean_is_refused_with_one_sentence(tmp_path):
     a, b = files(tmp_path, {}, {"rules": "modern"})
-    (tmp_path / "wide").mkdir()
-    (wide,) = files(tmp_path / "wide", {}, width=16)
+    (wide,), (flat,) = files(tmp_path / "wide", {}, width=16), files(tmp_path / "flat", {}, mixing=1)
     out = tmp_path / "mean.safetensors"
     for parts, text in (
         ([f"0.5={a}", f"0.4={a}"], "add up to 0.9: they must to 1"),
@@ -55,9 +55,15 @@ def test_what_has_no_mean_is_refused_with_one_sentence(tmp_path):
         ([f"1={tmp_path}/none"], "none cannot be read"),
         ([f"0.5={a}", f"0.5={b}"], "learned modern, and .* eaai: give files of one game"),
         ([f"0.5={a}", f"0.5={wide}"], "network of another size"),
+        ([f"0.5={a}", f"0.5={flat}"], "network of another size"),
     ):
         with pytest.raises(SystemExit, match=text):
             main(["--out", str(out), "--", *parts])
     with pytest.raises(SystemExit, match="cannot be written"):
         main([f"1={a}", "--out", str(tmp_path / "nowhere" / "mean.safetensors")])
+    with pytest.raises(SystemExit, match="is a folder: give a file"):
+        main([f"1={a}", "--out", str(tmp_path)])
+    (odd,) = files(tmp_path, {"notes": "odd"})
+    with pytest.raises(SystemExit, match="its notes are no JSON"):
+        main([f"1={odd}", "--out", str(out)])
     assert not out.exists()
