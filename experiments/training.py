@@ -192,15 +192,13 @@ class Run:
         progress = {"decisions": decisions, "seconds": seconds, "best": best, "past_selves": len(self.pool)}
         metadata = {"format": self._format, "encoding": ppo.ENCODING.name, "progress": json.dumps(progress),
                     "settings": json.dumps(dataclasses.asdict(self.settings))}  # fmt: skip
-        if self.rank > 0:
-            write(tensors, self.own_file(out), metadata)
-            return
-        for name, network in self.networks.items():
-            tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
-        for number, weights in enumerate(self.pool):
-            tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
-        for number, moments in self.adam.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
+        if self.rank == 0:
+            for name, network in self.networks.items():
+                tensors |= {f"{name}.{key}": tensor.cpu().numpy() for key, tensor in network.state_dict().items()}
+            for number, weights in enumerate(self.pool):
+                tensors |= {f"pool.{number}.{key}": tensor.cpu().numpy() for key, tensor in weights.items()}
+            for number, moments in self.adam.state_dict()["state"].items():
+                tensors |= {f"adam.{number}.{key}": tensor.cpu().numpy() for key, tensor in moments.items()}
         write(tensors, self.own_file(out), metadata)
 
     def own_file(self, out: Path) -> Path:
@@ -234,20 +232,19 @@ class Run:
         does one whose tables were written by a version that had other fields in a STATE.
 
         Raises:
-            Refusal: when it is of another run.
+            Refusal: when it is of another run, or damaged.
         """
         path = out / "checkpoint.safetensors"
         with undamaged(path):
-            tensors, progress = self._load(path)
+            tensors, metadata = self._take_shared(path)
+            progress: dict[str, Any] = json.loads(metadata["progress"])
         if self.rank > 0:
             path = self.own_file(out)
             tensors, metadata = read(path) if path.exists() else ({}, {})
-            with undamaged(path):
-                if json.loads(metadata.get("progress", "{}")).get("decisions") != progress["decisions"]:
-                    self._deal_anew(progress)
-                    return progress
         with undamaged(path):
-            self._take_tables(tensors, progress)
+            of_this_point = json.loads(metadata.get("progress", "{}")).get("decisions") == progress["decisions"]
+            if not (of_this_point and self._take_tables(tensors)):
+                self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
         return progress
 
     def begin_with(self, path: Path) -> None:
@@ -274,7 +271,8 @@ class Run:
         for name, network in self.networks.items():
             network.load_state_dict(_part(tensors, f"{name}."))
 
-    def _load(self, path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def _take_shared(self, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+        """Go back to what all processes share; returns all that the file holds, as `read` does."""
         tensors, metadata = self._read(path, "--out")
         # A setting that is younger than the checkpoint had its default then.
         theirs = dataclasses.asdict(type(self.settings)()) | json.loads(metadata["settings"])
@@ -285,17 +283,15 @@ class Run:
                     f"{path} is of a run with {name}={theirs.get(name)}, not {ours[name]}: give another --out, "
                     "or the same options"
                 )
-        progress: dict[str, Any] = json.loads(metadata["progress"])
         self._take_networks(tensors)
-        self.pool[:] = [_part(tensors, f"pool.{number}.") for number in range(progress["past_selves"])]
+        past_selves = json.loads(metadata["progress"])["past_selves"]
+        self.pool[:] = [_part(tensors, f"pool.{number}.") for number in range(past_selves)]
         moments = {n: _part(tensors, f"adam.{n}.") for n in range(len(self.adam.param_groups[0]["params"]))}
         self.adam.load_state_dict({"state": moments, "param_groups": self.adam.state_dict()["param_groups"]})
-        return tensors, progress
+        return tensors, metadata
 
-    def _deal_anew(self, progress: Mapping[str, Any]) -> None:
-        self.tables.reset(own_seed(self.tables.seed, progress["decisions"]))
-
-    def _take_tables(self, tensors: Mapping[str, Tensor], progress: Mapping[str, Any]) -> None:
+    def _take_tables(self, tensors: Mapping[str, Tensor]) -> bool:
+        """Go back to a process's own part; returns whether its tables are of this version."""
         self.generator.set_state(tensors["generator"])
         for name, count in self.counts.items():
             if name in tensors:  # it is younger than some checkpoints
@@ -307,9 +303,9 @@ class Run:
                 count[:] = read_back
         states = tensors["tables.states"].numpy()
         if states.size != self.tables.n * STATE.itemsize:
-            self._deal_anew(progress)
-            return
+            return False
         self.tables.restore({"states": states.view(STATE), "episodes": tensors["tables.episodes"].numpy()})
+        return True
 
 
 @contextmanager
